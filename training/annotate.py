@@ -8,7 +8,8 @@
 
 A sheet is a text file of numbered texts, one a line, without labels or sources: grades must not follow them. Its grades
 are in a file of the same name that ends in .grades: a line for each text, its number and seven whole numbers from 0 to 10 in the
-order of data.ATTRIBUTES. keys.json in the folder says which row each number is.
+order of data.ATTRIBUTES. keys.json in the folder says which row each number is, and which were chosen because a model
+flags or nearly flags them.
 """
 
 import argparse
@@ -42,7 +43,7 @@ WORDS = {
 def candidates(folder: Path, split: str, rng: np.random.Generator) -> list[data.Row]:
     held_out, graded, out = data.held_out_keys(folder), data.read_grades(), []
     for source in [*data.SOURCES, *data.GRADED_ONLY]:
-        if source in SKIPPED:
+        if source in SKIPPED or source in data.NATURAL:
             continue
         rows = [row for row in data.split_rows(folder, source, split) if row.id and row.id not in graded and 3 <= len(row.text.strip()) <= LONGEST and (split != "train" or data.key(row.text) not in held_out)]
         out.extend(rows[i] for i in rng.permutation(len(rows))[: PER_SOURCE[split]])
@@ -124,7 +125,7 @@ def natural(args):
     kept = sorted(doubtful[i] for i in rng.permutation(len(doubtful))[: args.doubtful])
     print(f"{len(kept):,} of {len(doubtful):,} rows that the model flags or nearly flags")
     chosen.update((id, rows[id]) for id in kept)
-    write_sheets(chosen, args.out, rng)
+    write_sheets(chosen, args.out, rng, kept)
 
 
 def read_doubtful(path: Path) -> list[str]:
@@ -139,10 +140,11 @@ def read_doubtful(path: Path) -> list[str]:
     return out
 
 
-def write_sheets(chosen: dict[str, str], out: Path, rng: np.random.Generator):
+def write_sheets(chosen: dict[str, str], out: Path, rng: np.random.Generator, flagged: list[str] = ()):
+    """flagged: rows that were chosen because a model flags or nearly flags them."""
     ids = [list(chosen)[i] for i in rng.permutation(len(chosen))]
     ids += [ids[i] for i in rng.choice(len(ids), round(TWICE * len(ids)), replace=False)]
-    (out / "keys.json").write_text(json.dumps(ids))
+    (out / "keys.json").write_text(json.dumps({"ids": ids, "flagged": sorted(flagged)}))
     for start in range(0, len(ids), SHEET):
         lines = [f"{n}\t{' '.join(chosen[ids[n]].split())}" for n in range(start, min(start + SHEET, len(ids)))]
         (out / f"{start // SHEET:03}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -167,11 +169,12 @@ def read_sheet(path: Path, ids: list[str]) -> list[tuple[str, list[int]]]:
 
 def collect(args):
     """Appends the grades of all sheets. A row that is graded in two sheets has two passes."""
-    ids = json.loads((args.sheets / "keys.json").read_text())
+    keys = json.loads((args.sheets / "keys.json").read_text())
+    ids, flagged = keys["ids"], set(keys["flagged"])
     rows = data.read_file(data.ANNOTATIONS) if data.ANNOTATIONS.exists() else []
     known = {(row["id"], row["by"], row["sheet"]) for row in rows}
     for path in sorted(args.sheets.glob("*.grades")):
-        sheet = [{"id": id, "grades": grades, "by": args.by, "sheet": path.stem} for id, grades in read_sheet(path, ids)]
+        sheet = [{"id": id, "grades": grades, "by": args.by, "sheet": path.stem} | ({"flagged": True} if id in flagged else {}) for id, grades in read_sheet(path, ids)]
         if again := [row["id"] for row in sheet if (row["id"], row["by"], row["sheet"]) in known]:
             raise ValueError(f"failed to collect {path}: {data.ANNOTATIONS.name} has {again[0]} and {len(again) - 1} more of its rows by {args.by} from a sheet of this name; remove the sheet, or each of them would count as two passes")
         rows += sheet

@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).with_name("remote")))
+sys.path.append(str(Path(__file__).with_name("remote")))
 import data
 import grammars
 import pack

@@ -343,14 +343,14 @@ def file_of(folder: Path, source: str) -> Path:
     return Path(folder) / ("natural" if source in NATURAL else "more" if source in LABELLED else "") / f"{source}.jsonl.gz"
 
 
-def read_source(folder: Path, source: str) -> list[Row]:
+def read_source(folder: Path, source: str, loader=None) -> list[Row]:
     """Every row of one source, or none if the folder lacks the file. The lexicon declares no
-    split and counts as train."""
+    split and counts as train. loader: in place of the source's own."""
     path = file_of(folder, source)
     rows = []
     for raw in read_file(path) if path.exists() else []:
         try:
-            labels, votes = LOADERS[source](raw)
+            labels, votes = (loader or LOADERS[source])(raw)
         except (KeyError, TypeError, ValueError, IndexError) as cause:
             raise ValueError(f"failed to read a row of {path} (id {raw.get('id')}): {cause!r}; is it the file that the data README describes?") from cause
         rows.append(Row(raw["text"], source, raw.get("split") or "train", labels, votes, raw.get("human") if source == "perspective_context" else None, raw.get("n_raters"), f"{source}/{raw['id']}" if "id" in raw else ""))
@@ -414,11 +414,13 @@ def read_grades(path: Path = ANNOTATIONS) -> dict[str, list[np.ndarray]]:
 
 
 def read_annotations(folder: Path, split: str = "train") -> list[Row]:
-    """The annotated rows of a split, with the mean of their grades. Grades of dev rows measure and never train."""
+    """The annotated rows of a split, with the mean of their grades. Grades of dev rows measure and never train; those that
+    were graded because a model flagged them are no sample and stay out."""
     grades, rows = read_grades(), []
+    flagged = {raw["id"] for raw in read_file(ANNOTATIONS) if raw.get("flagged")} if split != "train" and ANNOTATIONS.exists() else set()
     for source in sorted({id.split("/")[0] for id in grades} & set(LOADERS)):
         for row in split_rows(folder, source, split):
-            if row.id in grades:
+            if row.id in grades and row.id not in flagged:
                 labels = np.mean(grades[row.id], axis=0)
                 rows.append(Row(row.text, "annotations", split, labels, clean_labels(row.text, labels), id=row.id))
     return rows

@@ -169,7 +169,7 @@ def write_folder(model: network.Classifier, data_folder: Path, out: Path, target
         "license": "Apache-2.0", "languages": ["en"],
         "provenance": {
             "base": "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)",
-            "data": [s for s in (*data.SOURCES, *data.GRADED_ONLY) if s not in without and (Path(data_folder) / f"{s}.jsonl.gz").exists()],
+            "data": [s for s in dict.fromkeys((*data.SOURCES, *data.GRADED_ONLY, *data.LABELLED)) if s not in without and data.file_of(data_folder, s).exists()],
             "command": command, "trained": datetime.date.today().isoformat(),
             "notes": "Also trained on " + ", ".join(what for s, what in OWN.items() if s not in without) + ". Calibrated on dev rows with the int8 file. README.md names the licences of the data.",
         },

@@ -433,7 +433,7 @@ def test_a_folder_without_data_is_refused(tmp_path):
 
 def test_sheets_are_collected_once(tmp_path, monkeypatch):
     monkeypatch.setattr(data, "ANNOTATIONS", tmp_path / "annotations.jsonl.gz")
-    (tmp_path / "keys.json").write_text('["jigsaw/1", "jigsaw/2", "jigsaw/1"]')
+    (tmp_path / "keys.json").write_text('{"ids": ["jigsaw/1", "jigsaw/2", "jigsaw/1"], "flagged": ["jigsaw/2"]}')
     (tmp_path / "000.grades").write_text("0 9 0 9 0 0 0 0\n1 0 0 0 0 0 0 0\n")
     args = argparse.Namespace(sheets=tmp_path, by="somebody")
     annotate.collect(args)
@@ -443,8 +443,22 @@ def test_sheets_are_collected_once(tmp_path, monkeypatch):
     (tmp_path / "000.grades").unlink()
     (tmp_path / "001.grades").write_text("2 7 0 7 0 0 0 0\n")
     annotate.collect(args)
+    assert [raw.get("flagged", False) for raw in data.read_file(data.ANNOTATIONS)] == [False, True, False]
     passes = {id: [grades[0] for grades in of] for id, of in data.read_grades(data.ANNOTATIONS).items()}
     assert passes == {"jigsaw/1": [pytest.approx(0.9), pytest.approx(0.7)], "jigsaw/2": [0]}
+
+
+def test_what_was_read_without_a_line_is_harmless(tmp_path):
+    """And what was not read has no grade."""
+    (tmp_path / "000.grades").write_text("1 3 0 0 0 0 0 0\nread 0 2\n")
+    assert annotate.read_sheet(tmp_path / "000.grades", ["a/0", "a/1", "a/2", "a/3"]) == [("a/0", [0] * 7), ("a/1", [3, 0, 0, 0, 0, 0, 0]), ("a/2", [0] * 7)]
+    (tmp_path / "001.grades").write_text("1 11 0 0 0 0 0 0\n")
+    with pytest.raises(ValueError, match="grades from 0 to 10"):
+        annotate.read_sheet(tmp_path / "001.grades", ["a/0", "a/1"])
+
+
+def test_licensed_leaves_out_every_unlicensed_source():
+    assert set(train.arguments(["--data", "d", "--out", "o", "--licensed"]).without) == set(data.UNLICENSED)
 
 
 def test_a_base_and_a_start_are_one_too_many(capsys):

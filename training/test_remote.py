@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-sys.path.insert(0, str(Path(__file__).parent / "remote"))
+sys.path.append(str(Path(__file__).parent / "remote"))  # behind this folder, which has another train.py
 import data
 import grammars
 import measures

@@ -9,7 +9,7 @@ emojibase-data: Unicode's names and subgroups of emoji.
 
 A word is an entry of the vocabulary, so it also begins longer words, as all entries do. An emoji is an added token: it
 stands alone wherever it occurs, where BERT would see one unknown word. Emoji that are rare share the token of their
-subgroup in Unicode's list.
+subgroup in Unicode's list; Hugging Face's library isolates one of these, see docs/decisions/0033-tokens-of-their-own.md.
 """
 
 import argparse

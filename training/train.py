@@ -469,8 +469,8 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--stop-after", type=int, help="stop after this step, as a kill would, with a checkpoint written")
     args = parser.parse_args(argv)
     args.without = sorted({*args.without, *(data.UNLICENSED if args.licensed else ())})
-    if unknown := set(args.without) - {*OPTIONAL, *data.SOURCES, *data.GRADED_ONLY}:
-        parser.error(f"--without {' '.join(sorted(unknown))}: no part of the training has this name; the parts are {', '.join((*OPTIONAL, *data.SOURCES, *data.GRADED_ONLY))}")
+    if unknown := set(args.without) - {*OPTIONAL, *data.SOURCES, *data.LOADERS}:
+        parser.error(f"--without {' '.join(sorted(unknown))}: no part of the training has this name; the parts are {', '.join((*OPTIONAL, *dict.fromkeys((*data.SOURCES, *data.LOADERS))))}")
     if args.start and args.base:
         parser.error("--base and --start are both given: --start continues with the base that it was trained from, so leave one of them out")
     args.base = args.base or "minilm"

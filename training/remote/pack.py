@@ -3,10 +3,10 @@
     python training/remote/pack.py --data DATA --out build/remote --base minilm --base e5=JAR
 
 The folder has the texts as token ids, their labels, base models in int8 by rows, and the code. What tells the rows
-apart stays here: OUT.rows.jsonl.gz, the id of each and a hash of its words, for report.py.
+apart stays here: OUT.rows.jsonl.gz, the id of each that is no twin and a hash of its words, for report.py.
 
-opinions.xz beside this file is what an earlier teacher said, by the hash: a pupil learns from it where no teacher can be
-trained. `report.py keep` writes it.
+opinions.xz beside this file is what an earlier teacher said, by the hash; `report.py keep` writes it. With --opinions the
+folder has them too: a pupil learns from them where no teacher can be trained.
 """
 
 import argparse
@@ -46,7 +46,7 @@ NO_OPINION = np.full(14, UNKNOWN, np.uint8)
 DISGUISED = {True: 0.25, False: 0.2}
 CUT = 0.08
 NATURAL_DISGUISED = 0.06
-MOST_DEV = 2500  # dev rows of a source
+MOST_DEV = 1000  # dev rows of a source that is not natural text
 CLEAN = 0.1  # the highest label of a harmless row
 HANDLES = ("anna", "mike", "the_real", "jo", "sam", "lily", "kofi", "raj", "mei", "omar", "lena", "news", "tv", "fc", "official", "x", "88", "_", "xo", "2", "pro", "2019")
 
@@ -88,10 +88,7 @@ def rows_of(folder: Path, name: str) -> list[data.Row]:
         graded = data.read_grades()
         return [row for source in data.NATURAL for row in data.split_rows(folder, source, "train") if row.id not in graded]
     if name in ("perspective_toxigen", "perspective_implicit_hate"):  # whose bias on groups belongs to their scale
-        return [
-            data.Row(raw["text"], name, "train", data.labels_of(**raw["labels"]), id=f"{name}/{raw['id']}")
-            for raw in data.read_file(data.file_of(folder, name)) if raw.get("split") == "train"
-        ] if data.file_of(folder, name).exists() else []
+        return [row for row in data.read_source(folder, name, data.load_perspective) if row.split == "train"]
     return data.split_rows(folder, name, "train")
 
 
@@ -215,7 +212,7 @@ def as_bytes(values: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), UNKNOWN, np.rint(np.nan_to_num(values) * SCALE)).astype(np.uint8)
 
 
-def pack(folder: Path, out: Path, without: set[str], seed: int = 1) -> Packed:
+def pack(folder: Path, out: Path, without: set[str], opinions: bool, seed: int = 1) -> Packed:
     by_source = training_rows(folder, without)
     everything = [row for name, rows in by_source.items() if name != "natural" for row in rows]
     packer = Packer(data.telling_words(everything), seed)
@@ -233,10 +230,10 @@ def pack(folder: Path, out: Path, without: set[str], seed: int = 1) -> Packed:
             {"name": name, "weight": mix.weight, "repeat": mix.repeat, "most": mix.most, "ranked": mix.ranked, "anchored": mix.anchored, "offsets": offsets.get(mix.cut)}
             for name, mix in MIX.items()
         ],
-        "starts": {str(id): pieces for id, pieces in tokens.starts().items()},
     }
     write(packer.out, out, meta)
-    if OPINIONS.exists():
+    (out / "opinions.xz").unlink(missing_ok=True)
+    if opinions:
         known = read_opinions()
         logits = np.stack([known.get(number, NO_OPINION) if train else NO_OPINION for number, train in zip(packer.out.hashes, packer.out.train)])
         with lzma.open(out / "opinions.xz", "wb") as file:
@@ -246,7 +243,7 @@ def pack(folder: Path, out: Path, without: set[str], seed: int = 1) -> Packed:
 
 
 def hash_of(text: str) -> int:
-    """40 bits of a text's words: a million texts share one by chance in one of two sets."""
+    """40 bits of a text's words: of a million texts, fewer than one pair is expected to share them by chance."""
     return int.from_bytes(hashlib.sha1(data.key(text).encode()).digest()[:5])
 
 
@@ -279,7 +276,7 @@ def natural_offsets(by_source: dict[str, list[data.Row]]) -> dict[str, list[floa
 
 
 def write(rows: Packed, out: Path, meta: dict):
-    """rows.xz: the arrays one behind the other, their shapes and types in meta.json."""
+    """rows.xz: the arrays one behind the other, a stream each; their shapes and types in meta.json."""
     lengths = np.array([len(ids) for ids in rows.ids], dtype=np.uint8)
     marked = np.array([targets is not None for targets in rows.targets])
     # Rows without a single mark are the most, and only their kind is written.
@@ -291,11 +288,12 @@ def write(rows: Packed, out: Path, meta: dict):
         "train": np.array(rows.train, np.uint8), "filler": np.array(rows.filler, np.uint8),
     }
     meta["arrays"] = {}
-    with lzma.open(out / "rows.xz", "wb", preset=6) as file:
+    with open(out / "rows.xz", "wb") as file:
         for name, array in arrays.items():
-            # The bytes of wide numbers apart, which compresses better.
-            planes = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(-1, array.itemsize).T
-            file.write(np.ascontiguousarray(planes).tobytes())
+            # What byte of a number it is predicts a byte: token ids take a quarter less.
+            position = array.itemsize.bit_length() - 1
+            filters = [{"id": lzma.FILTER_LZMA2, "preset": 9, "lp": position, "pb": position, "lc": 0 if position else 3}]
+            file.write(lzma.compress(np.ascontiguousarray(array).tobytes(), filters=filters))
             meta["arrays"][name] = [str(array.dtype), list(array.shape)]
     (out / "meta.json").write_text(json.dumps(meta))
 
@@ -321,12 +319,13 @@ def main():
     parser.add_argument("--data", required=True, type=Path, help="the data folder")
     parser.add_argument("--out", required=True, type=Path, help="the folder to make")
     parser.add_argument("--base", action="append", metavar="NAME[=JAR]", help="a base model: minilm, mpnet, e5=JAR, toxicity-en, the model that ships, or six-layers, trained from it (weights/); repeatable (default minilm)")
+    parser.add_argument("--opinions", action="store_true", help="also what an earlier teacher said")
     parser.add_argument("--licensed", action="store_true", help="leave out the sources whose authors state no licence")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    rows = pack(args.data, args.out, set(data.UNLICENSED) if args.licensed else set())
+    rows = pack(args.data, args.out, set(data.UNLICENSED) if args.licensed else set(), args.opinions)
     with gzip.open(f"{args.out}.rows.jsonl.gz", "wt", encoding="utf-8") as lines:
-        lines.writelines(json.dumps(pair) + "\n" for pair in zip(rows.names, rows.hashes))
+        lines.writelines(json.dumps([name, number]) + "\n" for name, number, of in zip(rows.names, rows.hashes, rows.twin) if of < 0)
     for given in args.base or ["minilm"]:
         name, _, jar = given.partition("=")
         config, state = base(name, Path(jar) if jar else None)

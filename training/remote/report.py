@@ -29,24 +29,17 @@ import pack
 HARMLESS, TOXIC = 0.3, 0.5  # the highest grade of a harmless text, the lowest of one that readers object to
 FLAGGED = (0.001, 0.003, 0.015)  # of harmless natural texts, at the three operating points
 OPINION_RANGE = 10.0
-FLAGGED_SHEETS = "nd2-"  # of dev rows that six layers flag or nearly flag: no sample
+
+
+split_rows = functools.cache(data.split_rows)
 
 
 class Rows:
     """Ids and hashes of the packed rows that are no twins, in their order."""
 
     def __init__(self, folder: Path):
-        meta = json.loads((folder / "meta.json").read_text())
-        with lzma.open(folder / "rows.xz") as file:
-            for name, (kind, shape) in meta["arrays"].items():
-                dtype = np.dtype(kind)
-                count = int(np.prod(shape))
-                planes = np.frombuffer(file.read(count * dtype.itemsize), np.uint8).reshape(dtype.itemsize, count)
-                if name == "twin":
-                    twin = planes.T.copy().view(dtype).reshape(shape)
         with gzip.open(f"{folder}.rows.jsonl.gz", "rt", encoding="utf-8") as lines:
-            names = [json.loads(line) for line in lines]
-        self.names, self.hashes = zip(*[pair for pair, of in zip(names, twin) if of < 0])
+            self.names, self.hashes = zip(*(json.loads(line) for line in lines))
         self.at = {name: i for i, name in enumerate(self.names) if name}
 
 
@@ -93,11 +86,9 @@ def operating_points(harmless: np.ndarray) -> dict[float, np.ndarray]:
 
 
 def graded(folder: Path, split: str, sources, rows: Rows) -> tuple[list[str], np.ndarray]:
-    """Ids of packed rows of these sources with their mean grades [rows, 7], without those graded because a model flagged them."""
-    grades = data.read_grades()
-    flagged = {raw["id"] for raw in data.read_file(data.ANNOTATIONS) if raw["sheet"].startswith(FLAGGED_SHEETS)}
-    ids = [row.id for source in sources for row in data.split_rows(folder, source, split) if row.id in grades and row.id in rows.at and row.id not in flagged]
-    return ids, np.stack([np.mean(grades[id], axis=0) for id in ids])
+    """Ids of packed rows of these sources with their mean grades [rows, 7]."""
+    chosen = [row for row in data.read_annotations(folder, split) if row.id.split("/")[0] in sources and row.id in rows.at]
+    return [row.id for row in chosen], np.stack([row.labels for row in chosen])
 
 
 # Set, attribute, scale (0: guideline, 1: Perspective's): the AUC of the attribute's label.
@@ -124,12 +115,12 @@ def figures(args):
         known = results(path)
         systems.append(Scores(path.stem, lambda id, known=known: known[id]))
     table = defaultdict(dict)
-    data.split_rows = functools.cache(data.split_rows)
     one = lambda n: np.ones(n)
     natural, grades = graded(args.data, "dev", data.NATURAL, rows)
+    labelled, theirs = graded(args.data, "dev", data.LOADERS.keys() - data.NATURAL.keys(), rows)
     top = grades.max(1)
     clean, toxic = top < HARMLESS, top >= TOXIC
-    held = [row.id for source in data.NATURAL for row in data.split_rows(args.data, source, "dev") if row.id in rows.at]
+    held = [row.id for source in data.NATURAL for row in split_rows(args.data, source, "dev") if row.id in rows.at]
     cases = [json.loads(line) for line in (args.data.parent / "cases" / "first_minutes.jsonl").read_text(encoding="utf-8").splitlines()]
     numbers = [n for n in range(len(cases)) if f"cases/{n}" in rows.at]
     wanted = np.array([cases[n]["expect"] == "flagged" for n in numbers])
@@ -149,7 +140,6 @@ def figures(args):
         add("cases: AUC", metrics.auc(wanted, (z - at).max(1), one(len(z))))
         add("cases: clean left alone", ((z - at).max(1) <= 0)[~wanted].mean())
         add("cases: toxic found", ((z - at).max(1) > 0)[wanted].mean())
-        behaviour = defaultdict(lambda: ([], []))
         clean_behaviours, found = [], defaultdict(list)
         for family in families:
             ids = [id for n in range(len(family["texts"])) if (id := f"behaviours/{family['id']}/{n}") in rows.at]
@@ -157,20 +147,16 @@ def figures(args):
                 continue
             z = system.of(ids)[:, :7]
             for attribute, side in family["expect"].items():
-                a = data.ATTRIBUTES.index(attribute) if attribute != "any" else None
-                value = z[:, a] if a is not None else (z - at).max(1)
-                behaviour[attribute][0].extend([side == "above"] * len(z))
-                behaviour[attribute][1].extend(value)
-                if side == "above" and a is not None:
+                if side == "above" and attribute != "any":
+                    a = data.ATTRIBUTES.index(attribute)
                     found[attribute].extend(z[:, a] > at[a])
             if "above" not in family["expect"].values():
                 clean_behaviours.extend((z - at).max(1) > 0)
         add("behaviours: harmless flagged", np.mean(clean_behaviours))
         for attribute, hits in found.items():
             add(f"behaviours: {attribute} found", np.mean(hits))
-        ids, theirs = graded(args.data, "dev", [s for s in data.LOADERS if s not in data.NATURAL and s not in data.NOT_FOR_TRAINING], rows)
-        z = system.of(ids)[:, :7]
-        add(f"graded rows of labelled sets ({len(ids):,}): mean Spearman", np.mean([metrics.spearman(theirs[:, a], z[:, a], one(len(z))) for a in range(7)]))
+        z = system.of(labelled)[:, :7]
+        add(f"graded rows of labelled sets ({len(labelled):,}): mean Spearman", np.mean([metrics.spearman(theirs[:, a], z[:, a], one(len(z))) for a in range(7)]))
         most = theirs.max(1)
         known = (most < HARMLESS) | (most >= TOXIC)
         add("graded rows of labelled sets: AUC by the attribute most over", metrics.auc(most[known] >= TOXIC, (z - at).max(1)[known], one(int(known.sum()))))
@@ -178,7 +164,7 @@ def figures(args):
         add("graded rows of labelled sets: toxic found", ((z - at).max(1) > 0)[most >= TOXIC].mean())
         hate = []
         for source, attribute, scale in LABELS:
-            chosen = [row for row in data.split_rows(args.data, source, "dev") if row.id in rows.at and not np.isnan(row.labels[data.ATTRIBUTES.index(attribute)])]
+            chosen = [row for row in split_rows(args.data, source, "dev") if row.id in rows.at and not np.isnan(row.labels[data.ATTRIBUTES.index(attribute)])]
             a = data.ATTRIBUTES.index(attribute)
             y = np.array([row.labels[a] >= 0.5 for row in chosen])
             if 0 < y.sum() < len(y):
@@ -199,7 +185,7 @@ def figures(args):
             panel.append(value)
         add("measure_only of more/: mean AUC", np.mean(panel))
         for source in ("perspective_rtp", "perspective_rtp2", "perspective_devtest_only", "perspective_toxigen", "perspective_implicit_hate"):
-            chosen = [row for row in data.split_rows(args.data, source, "dev") if row.id in rows.at]
+            chosen = [row for row in split_rows(args.data, source, "dev") if row.id in rows.at]
             y, z = np.stack([row.labels for row in chosen]), system.of([row.id for row in chosen])[:, 7:]
             each = [metrics.spearman(y[k, a], z[k, a], one(int(k.sum()))) for a in range(7) if (k := ~np.isnan(y[:, a])).sum() > 20]
             add(f"{source}: mean Spearman, Perspective", np.mean(each))
@@ -219,7 +205,7 @@ def doubts(args):
     rows.at = {id: i for id, i in rows.at.items() if not np.isnan(logits[i, 0])}
     ids, grades = graded(args.data, "dev", data.NATURAL, rows)
     at = operating_points(logits[[rows.at[id] for id in ids]][grades.max(1) < HARMLESS])[0.003]
-    dev = {row.id for source in data.NATURAL for row in data.split_rows(args.data, source, args.split)}
+    dev = {row.id for source in data.NATURAL for row in split_rows(args.data, source, args.split)}
     written = 0
     with open(args.out, "w", encoding="utf-8") as out:
         for id, i in rows.at.items():

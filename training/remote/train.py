@@ -1,13 +1,14 @@
 """Trains networks from the folder that it lies in (pack.py makes it) with PyTorch alone, on a CUDA device or on a CPU.
 
     python train.py --minutes 10 --out OUT
-    python train.py --minutes 7 --out OUT --teachers mpnet e5 --pupils e5/12 e5/8 minilm/6
+    python train.py --minutes 7 --out OUT --teachers mpnet e5 --pupils e5 e5/8 minilm
 
 First the teachers learn from labels; then the pupils learn from labels and from the teachers' mean opinion of every
 text and token, also where nobody labelled. Without teachers, opinions of texts come from opinions.xz in the folder, if
 it is there: those of an earlier teacher. NAME/LAYERS is a base model and the number of its layers to keep. Of the
-time, teachers and pupils take 42 % each and opinions the rest: on a slow machine, some rows get none. A run that is stopped at any moment continues with the same
-command: it loses what it did since the last checkpoint, at most --checkpoint-seconds.
+time, teachers and pupils take 42 % each and opinions the rest: on a slow machine, some rows get none. A run that is
+stopped at any moment continues with the same command: it loses what it did since the last checkpoint, at most
+--checkpoint-seconds.
 
 OUT gets NAME-1.pt, NAME-2.pt …, weights in int8 by rows in files of at most 15 MiB (network.load_rounded reads them);
 NAME.opinions.xz, the logits of rows; and log.jsonl.
@@ -55,10 +56,10 @@ FILLERS = 3  # harmless parts on either side, at most
 SAME = 0.4  # share of mosaics whose harmless parts come from one source: pages rarely change their style
 # Token ids of what stands between two parts, by BERT's vocabulary: nothing, or - > : | " * # ( ) …
 BETWEEN = ((), (), (), (), (), (1011,), (1028,), (1024,), (1064,), (1000,), (1008,), (1001,), (1006,), (1007,), (1529,))
-TWIN = {True: 0.5, False: 0.5}  # share of an epoch's rows with a twin that are shown as the twin
+TWIN = 0.5  # share of an epoch's rows with a twin that are shown as the twin
 CHUNK = 40_000  # rows that are laid out at once
 OPINION_RANGE = 10.0  # opinions are logits, cut off here
-OPINION_ROWS = 50_000  # rows that are asked about before the clock is
+OPINION_BATCHES = 20  # asked about between two looks at the clock
 TRAINING, OPINIONS, LAST_OPINIONS = 0.42, 0.12, 0.04  # shares of the time
 
 
@@ -101,9 +102,6 @@ class Rows:
         size = np.sqrt(np.array([np.minimum(self.length[self.fillers[a : a + n]], 64).sum() for a, n in zip(self.filler_first, self.filler_count)], np.float64))
         self.filler_odds = size / size.sum() if len(kinds) else size
 
-    def name(self, source: int) -> str:
-        return self.meta["sources"][source]["name"]
-
     def epoch(self, rng: np.random.Generator, opinion: np.ndarray | None) -> np.ndarray:
         """Row numbers of an epoch, shuffled: each source repeated or capped as the mix says, some as their twins; rows that
         nobody labelled, if there is an opinion on them. opinion: bool [rows]."""
@@ -123,14 +121,11 @@ class Rows:
         rows = np.concatenate(out)
         rng.shuffle(rows)
         twins = self.twin_of[rows]
-        return np.where((twins >= 0) & (rng.random(len(rows)) < TWIN[True]), twins, rows)
+        return np.where((twins >= 0) & (rng.random(len(rows)) < TWIN), twins, rows)
 
 
 def unpacked(file, kind: np.dtype, shape: list[int]) -> np.ndarray:
-    """An array whose bytes were written in planes, see pack.write."""
-    count = math.prod(shape)
-    planes = np.frombuffer(file.read(count * kind.itemsize), np.uint8).reshape(kind.itemsize, count)
-    return planes.T.copy().view(kind).reshape(shape)
+    return np.frombuffer(file.read(math.prod(shape) * kind.itemsize), kind).reshape(shape).copy()
 
 
 class Chunk:
@@ -146,7 +141,6 @@ class Chunk:
         at = np.repeat(first - (np.cumsum(size) - size), size) + np.arange(total)
         targets = rows.targets[at]
         targets[np.repeat(harmless, size)] = 0
-        self.rows = chosen
         self.length = length
         move = lambda array: torch.from_numpy(np.ascontiguousarray(array)).to(device, non_blocking=True)
         self.ids, self.targets = move(rows.ids[at]), move(targets)
@@ -407,7 +401,7 @@ def chunks(rows: Rows, seed: int, epoch: int, device: str, opinions: dict | None
 def train(name: str, spec: str, seed: int, rows: Rows, args, seconds: float, opinions: dict | None) -> network.Classifier:
     """Trains one network for so many seconds, from its last checkpoint if there is one."""
     run = Trained(spec, seed, rows, args.device)
-    checkpoint, done_file = args.out / f"{name}.checkpoint", args.out / f"{name}-1.pt"
+    checkpoint = args.out / f"{name}.checkpoint"
     if checkpoint.exists():
         run.load(checkpoint)
         print(f"{name}: continues at step {run.step:,}", flush=True)
@@ -468,7 +462,6 @@ def train(name: str, spec: str, seed: int, rows: Rows, args, seconds: float, opi
     network.save_rounded(model.state_dict(), args.out, name, model.config)
     if checkpoint.exists():
         checkpoint.unlink()
-    assert done_file.exists()
     return model
 
 
@@ -495,10 +488,11 @@ def opinions_of(model: network.Classifier, rows: Rows, args, chosen: np.ndarray,
     tokens = torch.full((len(rows.ids), 5), UNKNOWN, dtype=torch.uint8, device=device) if of_tokens else None
     until = time.monotonic() + seconds
     with torch.no_grad(), torch.autocast(layout.ids.device.type, dtype=torch.bfloat16, enabled=fast_bfloat16(layout.ids.device)):
-        for first in range(0, len(chosen), OPINION_ROWS if device == "cuda" else 500):
+        some = OPINION_BATCHES * budget // TOKENS_A_ROW
+        for first in range(0, len(chosen), some):
             if first and time.monotonic() > until:
                 break
-            part = chosen[first : first + (OPINION_ROWS if device == "cuda" else 500)]
+            part = chosen[first : first + some]
             order = part[np.argsort(-rows.length[part], kind="stable")]
             at, results = 0, []
             while at < len(order):
@@ -536,8 +530,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, required=True, help="how long to train, all networks together")
     parser.add_argument("--out", type=Path, required=True, help="the folder for weights, opinions, checkpoints and the log")
-    parser.add_argument("--teachers", nargs="*", default=["e5"], metavar="NAME[/LAYERS]", help="base models of the teachers (default e5)")
-    parser.add_argument("--pupils", nargs="*", default=["e5/12"], metavar="NAME[/LAYERS]", help="base models of the networks to ship (default e5/12)")
+    parser.add_argument("--teachers", nargs="*", default=["minilm"], metavar="NAME[/LAYERS]", help="base models of the teachers (default minilm)")
+    parser.add_argument("--pupils", nargs="*", default=["minilm"], metavar="NAME[/LAYERS]", help="base models of the networks to ship (default minilm)")
     parser.add_argument("--rate", type=float, default=1.0, help="factor of all learning rates (default %(default)s)")
     parser.add_argument("--step-tokens", type=int, help=f"tokens of a step, including padding (default {GPU_TOKENS:,} on a CUDA device, {CPU_TOKENS:,} on a CPU); rates follow its root")
     parser.add_argument("--seed", type=int, default=1)
