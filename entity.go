@@ -60,7 +60,7 @@ type FoundVersions struct {
 func NewFound(f EntityFinder, text string, entities []Entity, unit OffsetUnit) Found {
 	found := Found{
 		Entities: NewUnits(unit, text).Entities(entities), OffsetUnit: unit,
-		Warnings: []string{}, Versions: FoundVersions{Version(), f.Version()},
+		Warnings: []string{}, Versions: FoundVersions{Version, f.Version()},
 	}
 	if warning := invalidUTF8(text); warning != "" {
 		found.Warnings = append(found.Warnings, warning)

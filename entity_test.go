@@ -65,7 +65,7 @@ func TestFound(t *testing.T) {
 		Entities:   []toxscreen.Entity{{Type: "PERSON", Start: 3, End: 4, Score: 0.5, Why: []string{"network"}}},
 		OffsetUnit: toxscreen.CodePoints,
 		Warnings:   []string{"1 byte is not valid UTF-8: it is read as U+FFFD"},
-		Versions:   toxscreen.FoundVersions{Toxscreen: toxscreen.Version(), Entities: "capitals@1"},
+		Versions:   toxscreen.FoundVersions{Toxscreen: toxscreen.Version, Entities: "capitals@1"},
 	}
 	if diff := cmp.Diff(want, toxscreen.NewFound(capitals{}, text, entities, toxscreen.CodePoints)); diff != "" {
 		t.Error(diff)

@@ -46,7 +46,6 @@ package toxscreen
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 )
 
 // Classifier is the model of a [Screener]. Implementations must be safe for
@@ -221,7 +220,7 @@ func (s *Screener) Info() ModelInfo { return s.info }
 
 // Versions returns the versions that results have without a verdict.
 func (s *Screener) Versions() Versions {
-	v := Versions{Toxscreen: Version(), Model: s.info.Version, Calibration: s.opinion.Version}
+	v := Versions{Toxscreen: Version, Model: s.info.Version, Calibration: s.opinion.Version}
 	if s.entities != nil {
 		v.Entities = s.entities.Version()
 	}
@@ -269,33 +268,6 @@ func (s *Screener) Score(ctx context.Context, text string) (Result, error) {
 	return screening.Consult(ctx)
 }
 
-const modulePath = "github.com/toxscreen/toxscreen"
-
-// Version returns the version of this module as recorded in the build: a tag, or
-// "devel" and the commit if the binary was built from a checkout.
-func Version() string { return version }
-
-var version = func() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, dep := range info.Deps {
-		if dep.Path == modulePath {
-			return dep.Version
-		}
-	}
-	if v := info.Main.Version; info.Main.Path == modulePath && v != "" && v != "(devel)" {
-		return v
-	}
-	commit, modified := "", ""
-	for _, setting := range info.Settings {
-		switch {
-		case setting.Key == "vcs.revision":
-			commit = "-" + setting.Value[:min(12, len(setting.Value))]
-		case setting.Key == "vcs.modified" && setting.Value == "true":
-			modified = "-modified"
-		}
-	}
-	return "devel" + commit + modified
-}()
+// Version is the version of this module, a semantic version without "v". It ends in "-dev"
+// between releases.
+const Version = "0.9.0"

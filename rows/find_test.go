@@ -86,7 +86,7 @@ func TestFind(t *testing.T) {
 	if diff := cmp.Diff(want, summary); diff != "" {
 		t.Error(diff)
 	}
-	lines := strings.Split(strings.ReplaceAll(out.String(), toxscreen.Version(), "VERSION"), "\n")
+	lines := strings.Split(strings.ReplaceAll(out.String(), toxscreen.Version, "VERSION"), "\n")
 	const end = `"offset_unit":"code_point","warnings":[],"versions":{"toxscreen":"VERSION","entities":"plants@1"}`
 	for i, want := range []string{
 		`{"row":1,"id":1,"entities":[{"type":"TREE","start":4,"end":10,"score":0.75,"why":["pattern"]},{"type":"FOOD","start":12,"end":17,"score":0.75,"why":["pattern"]},` +

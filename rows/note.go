@@ -49,7 +49,7 @@ func newNote[V any](ctx context.Context, o Options, in input.Reader, task task[V
 	if o.Escape != 0 {
 		escape = string(rune(o.Escape))
 	}
-	n.Settings = slices.Concat([]Setting{{Name: "toxscreen's version", Value: toxscreen.Version()}}, task.versions(), settings)
+	n.Settings = slices.Concat([]Setting{{Name: "toxscreen's version", Value: toxscreen.Version}}, task.versions(), settings)
 	also := func(name, value string) { n.Settings = append(n.Settings, Setting{Name: name, Value: value}) }
 	also(o.option("InputFormat"), string(format))
 	also(o.option("InputEncoding"), o.InputEncoding)

@@ -65,7 +65,7 @@ type JudgeDiagnosis struct {
 // independent, so that all problems are found at once. A judge is asked for a verdict on
 // the same text, unless NoJudge is set: then no network connection is made.
 func Examine(ctx context.Context, s Settings) Diagnosis {
-	d := Diagnosis{Toxscreen: toxscreen.Version(), Provider: s.Provider, Cores: runtime.NumCPU(), Threads: s.Threads, Problems: []string{}}
+	d := Diagnosis{Toxscreen: toxscreen.Version, Provider: s.Provider, Cores: runtime.NumCPU(), Threads: s.Threads, Problems: []string{}}
 	if d.Provider == "" {
 		d.Provider = encoder.CPU
 	}

@@ -3,6 +3,7 @@ package screen
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/encoder"
@@ -13,6 +14,7 @@ import (
 // --format json`.
 type Versions struct {
 	Toxscreen   string `json:"toxscreen"`
+	Commit      string `json:"commit,omitempty"` // if the binary was built in a clone with git
 	Go          string `json:"go"`
 	Platform    string `json:"platform"`
 	Model       string `json:"model"`    // the embedded one
@@ -39,7 +41,8 @@ func ReadVersions(s Settings) (Versions, error) {
 	}
 	defer finder.Close()
 	v := Versions{
-		Toxscreen: toxscreen.Version(),
+		Toxscreen: toxscreen.Version,
+		Commit:    commit(),
 		Go:        runtime.Version(),
 		Platform:  runtime.GOOS + "/" + runtime.GOARCH,
 		Model:     manifest.Identity(),
@@ -54,12 +57,35 @@ func ReadVersions(s Settings) (Versions, error) {
 	return v, nil
 }
 
+// commit returns the first 12 digits of the commit that the binary was built from, with
+// "-modified" if files differed from it; empty if the build does not record it.
+func commit() string {
+	commit := ""
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return commit
+	}
+	for _, setting := range info.Settings {
+		switch {
+		case setting.Key == "vcs.revision":
+			commit = setting.Value[:min(12, len(setting.Value))]
+		case setting.Key == "vcs.modified" && setting.Value == "true":
+			commit += "-modified"
+		}
+	}
+	return commit
+}
+
 // Text returns the versions in lines for people.
 func (v Versions) Text() string {
 	found := fmt.Sprintf("%s at %s", v.ONNXRuntime.Found, v.ONNXRuntime.Path)
 	if v.ONNXRuntime.Error != "" {
 		found = "no working library; see `toxscreen doctor`"
 	}
-	return fmt.Sprintf("toxscreen     %s\nmodel         %s\nentities      %s\nonnxruntime   %s (built for %s)\ngo            %s %s\n",
-		v.Toxscreen, v.Model, v.Entities, found, v.ONNXRuntime.BuiltFor, v.Go, v.Platform)
+	built := ""
+	if v.Commit != "" {
+		built = " of commit " + v.Commit
+	}
+	return fmt.Sprintf("toxscreen     %s%s\nmodel         %s\nentities      %s\nonnxruntime   %s (built for %s)\ngo            %s %s\n",
+		v.Toxscreen, built, v.Model, v.Entities, found, v.ONNXRuntime.BuiltFor, v.Go, v.Platform)
 }

@@ -140,7 +140,7 @@ probabilities and the words that cause them, computed by an embedded model.`,
 		Example: `  toxscreen score "you are a stupid idiot"
   toxscreen batch -i comments.jsonl -o scored.jsonl
   toxscreen doctor`,
-		Version:       toxscreen.Version(),
+		Version:       toxscreen.Version,
 		SilenceErrors: true, // report prints them
 		SilenceUsage:  true,
 		Args:          usage.Root(rowsFlags),

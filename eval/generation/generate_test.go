@@ -150,7 +150,7 @@ func TestARun(t *testing.T) {
 	}
 	want := Settings{
 		Generator: "openai", Model: "m", Digest: "d", Server: "1", Protocol: job.Protocol, Set: job.Prompts.String(),
-		Classifier: "words@1", Thresholds: (words{}).Info().Thresholds, Toxscreen: toxscreen.Version(), Started: run.Settings.Started,
+		Classifier: "words@1", Thresholds: (words{}).Info().Thresholds, Toxscreen: toxscreen.Version, Started: run.Settings.Started,
 	}
 	if diff := cmp.Diff(want, run.Settings, exactScores); diff != "" {
 		t.Errorf("the settings differ (-want +got):\n%s", diff)

@@ -76,7 +76,7 @@ func (p *Writer) newWriter(file io.Writer) *parquet.GenericWriter[any] {
 	options := []parquet.WriterOption{
 		p.Schema,
 		parquet.Compression(&parquet.Snappy), // all readers support it
-		parquet.CreatedBy("toxscreen", toxscreen.Version(), ""),
+		parquet.CreatedBy("toxscreen", toxscreen.Version, ""),
 	}
 	for name, value := range p.Metadata {
 		options = append(options, parquet.KeyValueMetadata(name, value))
