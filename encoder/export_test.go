@@ -13,7 +13,7 @@ import (
 // What an error about the library contains.
 var ErrNoLibrary = errNoLibrary
 
-const GetLibraryHint = getLibraryHint
+var Remedy = remedy
 
 // BareRuns holds the runs for texts' windows, through the whole network, with all tensors
 // created in advance.

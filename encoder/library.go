@@ -1,13 +1,12 @@
 package encoder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 )
 
@@ -25,9 +24,6 @@ const LibraryEnv = "TOXSCREEN_ONNXRUNTIME"
 
 var errNoLibrary = errors.New("ONNX Runtime's library was not found")
 
-// getLibraryHint says how to install the library.
-const getLibraryHint = "`go run github.com/toxscreen/toxscreen/scripts/get-onnxruntime@latest` installs it into the cache"
-
 // LibraryName returns the file name of the library on this platform.
 func LibraryName() string {
 	switch runtime.GOOS {
@@ -42,11 +38,15 @@ func LibraryName() string {
 
 // cudaProvider returns the path of the CUDA provider that belongs to a library.
 func cudaProvider(library string) string {
-	return filepath.Join(filepath.Dir(library), "libonnxruntime_providers_cuda.so")
+	name := "libonnxruntime_providers_cuda.so"
+	if runtime.GOOS == "windows" {
+		name = "onnxruntime_providers_cuda.dll"
+	}
+	return filepath.Join(filepath.Dir(library), name)
 }
 
-// LibraryCache returns the folder in the user's cache where scripts/get-onnxruntime
-// installs the library for a provider.
+// LibraryCache returns the folder in the user's cache where the library for a provider
+// is installed, by scripts/get-onnxruntime or by `pip install --target`.
 func LibraryCache(provider Provider) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -59,12 +59,12 @@ func LibraryCache(provider Provider) (string, error) {
 	return filepath.Join(cache, "toxscreen", "onnxruntime", version), nil
 }
 
-// FindLibrary returns the path of ONNX Runtime's shared library: the explicit
-// path if given, else the value of the environment variable [LibraryEnv], else
-// the first library found next to the running binary, in the newest onnxruntime
-// wheel of the Python environment whose bin folder has the binary, in the user's
-// cache or in the system's library folders. If an explicit path or the variable
-// is set, no other library is used.
+// FindLibrary returns the path of ONNX Runtime's shared library: the explicit path if
+// given, else the value of the environment variable [LibraryEnv], else the first library
+// found next to the running binary, in the Python environment whose bin folder has the
+// binary (that of the toxscreen wheel, else that of the newest onnxruntime wheel), in the
+// user's cache or in the system's library folders. The provider CUDA needs a library that
+// has it. If an explicit path or the variable is set, no other library is used.
 func FindLibrary(explicit string, provider Provider) (string, error) {
 	if explicit == "" {
 		explicit = os.Getenv(LibraryEnv)
@@ -74,58 +74,43 @@ func FindLibrary(explicit string, provider Provider) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("%w: %w; correct the path given by flag, configuration or %s", errNoLibrary, err, LibraryEnv)
 		}
-		if info.IsDir() {
-			explicit = filepath.Join(explicit, LibraryName())
-			if _, err := os.Stat(explicit); err != nil {
-				return "", fmt.Errorf("%w: %w; give the path of the file itself", errNoLibrary, err)
+		if !info.IsDir() {
+			return explicit, nil
+		}
+		found := inFolder(explicit).libraries()
+		if len(found) == 0 {
+			return "", fmt.Errorf("%w: no %s in %s; give the path of the file itself", errNoLibrary, LibraryName(), explicit)
+		}
+		return found[0], nil
+	}
+	var folders []string
+	for _, p := range places(provider) {
+		for _, path := range p.libraries() {
+			if _, err := os.Stat(cudaProvider(path)); provider != CUDA || err == nil {
+				return path, nil
 			}
 		}
-		return explicit, nil
+		folders = append(folders, p.folder)
 	}
-	var beside, others []string
-	var installed wheels
-	if binary, err := os.Executable(); err == nil {
-		if binary, err = filepath.EvalSymlinks(binary); err == nil {
-			beside = []string{filepath.Dir(binary), filepath.Join(filepath.Dir(binary), "lib")}
-			installed = findWheels(binary, provider)
-		}
-	}
-	if cache, err := LibraryCache(provider); err == nil {
-		others = append(others, cache)
-	}
-	others = append(others, systemLibraryFolders()...)
-	for _, path := range slices.Concat(librariesIn(beside), installed.usable, librariesIn(others)) {
-		switch _, err := os.Stat(path); {
-		case err == nil:
-			return path, nil
-		case !errors.Is(err, fs.ErrNotExist):
-			return "", fmt.Errorf("failed to look for ONNX Runtime's library: %w", err)
-		}
-	}
-	missing, hint := installed.missing(provider)
-	return "", fmt.Errorf("%w: no %s in %s%s; %s", errNoLibrary, LibraryName(), strings.Join(slices.Concat(beside, others), ", "), missing, hint)
+	return "", fmt.Errorf("%w: no %s for the provider %s, and no Python package %s of %s or newer, in %s; %s", errNoLibrary,
+		LibraryName(), cmp.Or(provider, CPU), distribution(provider), MinLibraryVersion, strings.Join(folders, ", "), remedy(provider))
 }
 
-// librariesIn returns the path of the library in each folder.
-func librariesIn(folders []string) []string {
-	paths := make([]string, len(folders))
-	for i, folder := range folders {
-		paths[i] = filepath.Join(folder, LibraryName())
+// distribution returns the name of the Python package with the library for a provider.
+func distribution(provider Provider) string {
+	if provider == CUDA {
+		return "onnxruntime-gpu"
 	}
-	return paths
+	return "onnxruntime"
 }
 
-// systemLibraryFolders returns the default folders of the system's loader, as
-// far as they are known without asking it.
-func systemLibraryFolders() []string {
-	switch runtime.GOOS {
-	case "windows":
-		return filepath.SplitList(os.Getenv("PATH"))
-	case "darwin":
-		return append(filepath.SplitList(os.Getenv("DYLD_LIBRARY_PATH")), "/opt/homebrew/lib", "/usr/local/lib")
-	default:
-		multiarch := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]
-		return append(filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")),
-			"/usr/local/lib", "/usr/lib/"+multiarch, "/usr/lib64", "/usr/lib")
+// remedy says how to get the library. The release has wheels for few versions of Python,
+// and the library is the same in all, so pip need not look for one that suits its own.
+func remedy(provider Provider) string {
+	cache, err := LibraryCache(provider)
+	if err != nil {
+		return "set its path by --onnxruntime or " + LibraryEnv
 	}
+	return fmt.Sprintf("install it with `python3 -m pip install -U --no-deps --python-version 3.12 --target %q %s==%s`, or set the path of another by --onnxruntime or %s",
+		cache, distribution(provider), LibraryVersion, LibraryEnv)
 }

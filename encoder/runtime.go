@@ -66,9 +66,9 @@ func LoadLibrary(explicit string, provider Provider) (Runtime, error) {
 		// The binding reports a library that lacks its version of the C API only by
 		// this number.
 		if strings.Contains(err.Error(), "Error setting ORT API base: 2") {
-			return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: it is older than %s, the oldest that works; %s", path, MinLibraryVersion, getLibraryHint)
+			return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: it is older than %s, the oldest that works; %s", path, MinLibraryVersion, remedy(provider))
 		}
-		return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: %w; %s", path, err, getLibraryHint)
+		return Runtime{}, fmt.Errorf("failed to load ONNX Runtime from %s: %w; %s", path, err, remedy(provider))
 	}
 	// Windows has a second telemetry, which a call disables. Other builds have
 	// nothing to disable and may return an error.
@@ -85,7 +85,7 @@ func LoadLibrary(explicit string, provider Provider) (Runtime, error) {
 func tryCUDA(library string) error {
 	// Without this file, the attempt would print to standard error.
 	if _, err := os.Stat(cudaProvider(library)); err != nil {
-		return fmt.Errorf("the library has no CUDA provider next to it: %w; install onnxruntime-gpu's with `get-onnxruntime -gpu`", err)
+		return fmt.Errorf("the library has no CUDA provider next to it: %w; %s", err, remedy(CUDA))
 	}
 	options, err := ort.NewSessionOptions()
 	if err != nil {
