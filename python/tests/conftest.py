@@ -1,4 +1,4 @@
-"""The tests run the installed package: its binary, its default model, and ONNX Runtime of its own package."""
+"""The tests run the installed package: its binary, its default model, and its ONNX Runtime."""
 
 from __future__ import annotations
 

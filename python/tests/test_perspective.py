@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 from googleapiclient import discovery, errors  # type: ignore[import-untyped]
 
 from toxscreen import ToxscreenError, perspective
-from toxscreen._command import command, environment
+from toxscreen._command import command
 from toxscreen._server import Answer, Server
 
 STORIES = Path(__file__).resolve().parents[2] / "scripts" / "clients" / "python"
@@ -63,7 +64,7 @@ def google(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Google's client of a server, which stores feedback."""
     feedback = tmp_path_factory.mktemp("google") / "feedback.db"
     line = [*command("serve", {"no-judge": True, "feedback": feedback}, None), "--listen=127.0.0.1:0", "--log-level=error"]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environment()) as server:
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         address = server.stdout.readline().strip()
         yield discovery.build(
@@ -172,7 +173,7 @@ def test_a_program_changes_only_its_import(tmp_path: Path) -> None:
     story = (STORIES / "perspective.py").read_text()
     changed = story.replace("from googleapiclient.discovery import build\n", "from toxscreen.perspective import build\n")
     assert changed != story
-    variables = {**environment(), "SERVER": "http://127.0.0.1:1", "KEY": "any", "XDG_CONFIG_HOME": str(tmp_path)}
+    variables = {**os.environ, "SERVER": "http://127.0.0.1:1", "KEY": "any", "XDG_CONFIG_HOME": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", changed], env=variables, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 

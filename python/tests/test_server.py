@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from toxscreen import ToxscreenError
-from toxscreen._command import command, environment
+from toxscreen._command import command
 from toxscreen._server import Answer, Server
 
 
@@ -30,7 +30,7 @@ def server() -> Iterator[Server]:
 
 
 def start(*flags: str) -> Server:
-    return Server([*command("serve", {"no-judge": True}, None), "--feedback=off", *flags], environment(), os.getcwd())
+    return Server([*command("serve", {"no-judge": True}, None), "--feedback=off", *flags], dict(os.environ), os.getcwd())
 
 
 def score(server: Server, text: str = "you idiot") -> float:

@@ -27,7 +27,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
 
 from toxscreen import spark as toxscreen_spark
-from toxscreen._binary import find_binary, find_library
+from toxscreen._binary import find_binary
 from toxscreen._results import ATTRIBUTES
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -86,12 +86,10 @@ def alive(pid: int) -> bool:
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
     """An archive like that of make dist."""
-    library = find_library()
-    assert library is not None
     path = tmp_path / "dist.tar.gz"
     with tarfile.open(path, "w:gz", compresslevel=1, dereference=True) as tar:
         tar.add(BINARY, "toxscreen-v1-linux-amd64/toxscreen")
-        tar.add(library, "toxscreen-v1-linux-amd64/libonnxruntime.so")
+        tar.add(PACKAGES / "toxscreen" / "lib" / "libonnxruntime.so", "toxscreen-v1-linux-amd64/libonnxruntime.so")
     return path
 
 

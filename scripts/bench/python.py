@@ -24,7 +24,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from toxscreen import Screener
-from toxscreen._binary import find_library
 
 FIRST = "import toxscreen; toxscreen.Screener(binary={!r}).score('Thank you, that was a great help.')"
 
@@ -57,7 +56,7 @@ def compare_batch(path: Path, texts: list[str], arguments: argparse.Namespace):
     with tempfile.TemporaryDirectory() as folder:
         given, scored = Path(folder, "rows.jsonl"), Path(folder, "scored.jsonl")
         given.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
-        command = [arguments.binary, "batch", "--quiet", "--overwrite", f"--onnxruntime={find_library()}", "-i", str(given), "-o", str(scored)]
+        command = [arguments.binary, "batch", "--quiet", "--overwrite", "-i", str(given), "-o", str(scored)]
 
         def batch():
             if subprocess.run(command, check=False).returncode not in (0, 3):

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,9 +95,9 @@ func TestTheArchiveHoldsTheLicenses(t *testing.T) {
 	}
 }
 
-// The folder of the Python package has no library, since onnxruntime is a package of
-// its own, and says what its binary needs.
-func TestTheFolderOfTheWheelHoldsTheBinaryAndTheLicenses(t *testing.T) {
+// The folder of the Python package has all that is in the wheel, and what it needs is
+// described.
+func TestTheFolderOfTheWheelHoldsTheBinaryTheLibraryAndTheLicenses(t *testing.T) {
 	t.Chdir("../..")
 	folder := t.TempDir()
 	d, err := wheel(t.Context(), folder)
@@ -117,13 +116,13 @@ func TestTheFolderOfTheWheelHoldsTheBinaryAndTheLicenses(t *testing.T) {
 	if d.Version == "" {
 		t.Error("the binary has no version")
 	}
-	for _, path := range []string{"toxscreen", "LICENSE", "NOTICE", "licenses/go/LICENSE", "licenses/github.com/yalue/onnxruntime_go/LICENSE"} {
+	for _, path := range []string{
+		"toxscreen", encoder.LibraryName(), "LICENSE", "NOTICE", "licenses/go/LICENSE",
+		"licenses/github.com/yalue/onnxruntime_go/LICENSE", "licenses/onnxruntime/LICENSE", "licenses/onnxruntime/ThirdPartyNotices.txt",
+	} {
 		if _, err := os.Stat(filepath.Join(folder, path)); err != nil {
 			t.Error(err)
 		}
-	}
-	if _, err := os.Stat(filepath.Join(folder, "licenses/onnxruntime")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the folder has a licence of ONNX Runtime, which is not in it: %v", err)
 	}
 }
 
@@ -139,6 +138,9 @@ func TestABinaryThatNeedsOtherLibrariesIsRefused(t *testing.T) {
 	}
 	if _, err := glibc(program); err == nil || !strings.Contains(err.Error(), "it needs libstdc++.so.6") {
 		t.Errorf("a program that needs libstdc++: %v", err)
+	}
+	if _, err := glibc(program, "libstdc++"); err != nil {
+		t.Errorf("a library that may need libstdc++: %v", err)
 	}
 }
 

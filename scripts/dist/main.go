@@ -11,8 +11,8 @@
 //	go build -o build/ ./scripts/dist
 //	build/dist -wheel DIR
 //
-// This writes what the Python package holds into a folder, without ONNX Runtime, and
-// describes the binary in JSON. It builds for GOOS and GOARCH.
+// This writes what the Python package holds into a folder and describes it in JSON. It
+// builds for GOOS and GOARCH.
 package main
 
 import (

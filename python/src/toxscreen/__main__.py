@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 from toxscreen._binary import find_binary
-from toxscreen._command import environment
 from toxscreen._results import ToxscreenError
 
 
@@ -16,8 +15,8 @@ def main() -> int:
         print(f"toxscreen: {error}", file=sys.stderr)
         return 1
     if sys.platform == "win32":  # there exec returns to the shell at once
-        return subprocess.call([binary, *sys.argv[1:]], env=environment())
-    os.execve(binary, [binary, *sys.argv[1:]], environment())
+        return subprocess.call([binary, *sys.argv[1:]])
+    os.execv(binary, [binary, *sys.argv[1:]])
 
 
 if __name__ == "__main__":

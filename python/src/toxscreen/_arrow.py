@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from toxscreen._binary import find_binary
-from toxscreen._command import command, environment
+from toxscreen._command import command
 from toxscreen._process import Process
 from toxscreen._results import ATTRIBUTES, ToxscreenError
 
@@ -52,8 +52,6 @@ def open_process(columns: Columns, settings: Mapping[str, Any], folder: Path) ->
     folder = folder.resolve()
     given = dict(settings)
     binary = given.pop("binary", None)
-    # The library is beside the binary of an archive, and of one that is named if it is of the same archive.
-    variables = dict(os.environ)
     if binary is not None:
         path = folder / binary
         if not path.is_file():
@@ -65,9 +63,8 @@ def open_process(columns: Columns, settings: Mapping[str, Any], folder: Path) ->
             path = find_binary()
         except ToxscreenError as error:
             raise ToxscreenError(f"{error}, or send the archive of `make dist` with --archives FILE#{ARCHIVE}") from None
-        variables = environment()
     flags = {"text_column": columns.text, "no_judge": "judge_model" not in given, **given}
-    return Process([*command("batch", flags, path), "-i", "-", "-o", "-", "--quiet"], variables, str(folder))
+    return Process([*command("batch", flags, path), "-i", "-", "-o", "-", "--quiet"], dict(os.environ), str(folder))
 
 
 # The name of the archive of `make dist` on the workers.

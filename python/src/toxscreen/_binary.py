@@ -1,9 +1,8 @@
-"""Where the toxscreen binary and ONNX Runtime's library are."""
+"""Where the toxscreen binary is."""
 
 from __future__ import annotations
 
 import os
-import sys
 import sysconfig
 from pathlib import Path
 
@@ -31,18 +30,3 @@ def find_binary() -> Path:
     raise ToxscreenError(
         f"failed to find the toxscreen binary: it is neither in {', '.join(dict.fromkeys(folders))} nor on the PATH; install the wheel again, or pass binary="
     )
-
-
-def find_library() -> Path | None:
-    """Returns the path of ONNX Runtime's library in the installed onnxruntime package, None if there is none.
-
-    The package is not imported.
-    """
-    for folder in [str(Path(__file__).parents[1]), *sys.path]:
-        found = sorted(path for pattern in _LIBRARIES for path in Path(folder or ".", "onnxruntime", "capi").glob(pattern))
-        if found:
-            return found[0]
-    return None
-
-
-_LIBRARIES = ("libonnxruntime.so.*", "libonnxruntime.*.dylib", "onnxruntime.dll")

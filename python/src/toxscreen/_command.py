@@ -1,11 +1,11 @@
-"""The command line and the environment of a toxscreen process."""
+"""The command line of a toxscreen process."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 
-from toxscreen._binary import find_binary, find_library
+from toxscreen._binary import find_binary
 
 Path = str | os.PathLike[str]
 
@@ -28,11 +28,3 @@ def command(verb: str, settings: Mapping[str, Setting], binary: Path | None) -> 
         elif value is not None and value is not False:
             line.append(f"--{flag}={value if isinstance(value, int) else os.fspath(value)}")
     return line
-
-
-def environment() -> dict[str, str]:
-    """Returns the environment, with the library of the onnxruntime package unless another is configured there."""
-    variables = dict(os.environ)
-    if "TOXSCREEN_ONNXRUNTIME" not in variables and (library := find_library()):
-        variables["TOXSCREEN_ONNXRUNTIME"] = str(library)
-    return variables

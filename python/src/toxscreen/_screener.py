@@ -9,7 +9,7 @@ import weakref
 from collections.abc import AsyncGenerator, AsyncIterable, Generator, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self, overload
 
-from toxscreen._command import Path, Setting, command, environment
+from toxscreen._command import Path, Setting, command
 from toxscreen._process import Process
 from toxscreen._progress import acounted, counted
 from toxscreen._results import Result, ToxscreenError
@@ -60,7 +60,7 @@ class Screener:
         judge_model  the judge's model in Ollama
         judge_host   the address of its server
         binary       the toxscreen binary; by default the one in this package
-        onnxruntime  ONNX Runtime's library; by default the one in the onnxruntime package
+        onnxruntime  ONNX Runtime's library; by default the one in this package
         """
         self._open(
             {
@@ -85,7 +85,7 @@ class Screener:
         """Does the work of __init__. Relative paths and toxscreen.yaml are looked up in the folder."""
         self._opened = settings, binary, folder
         line = [*command("batch", settings, binary), "-i", "-", "-o", "-", "--quiet", "--offset-unit", "code_point"]
-        self._process = Process(line, environment(), folder)
+        self._process = Process(line, dict(os.environ), folder)
         self._finalizer = weakref.finalize(self, self._process.stop)
 
     def __getstate__(self) -> tuple[dict[str, Setting], Path | None, str]:

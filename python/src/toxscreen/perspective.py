@@ -31,7 +31,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
-from toxscreen._command import Path, command, environment
+from toxscreen._command import Path, command
 from toxscreen._results import ToxscreenError
 from toxscreen._server import Answer, Server
 
@@ -108,7 +108,7 @@ class Client:
         )
         storing = line if feedback is None else [*line, f"--feedback={os.fspath(feedback)}"]
         # A program that only analyzes needs no place for feedback, and gets no file.
-        self._analyzing, self._storing = (Server(one, environment(), os.getcwd()) for one in ([*line, "--feedback=off"], storing))
+        self._analyzing, self._storing = (Server(one, dict(os.environ), os.getcwd()) for one in ([*line, "--feedback=off"], storing))
 
     def comments(self) -> Comments:
         return Comments(self._analyzing, self._storing)

@@ -5,8 +5,8 @@
     scored = spark.score(comments, text="comment")
     scored.write.parquet("scored")
 
-`python -m toxscreen.spark` does the same for files. Every worker needs this package, pyarrow, the toxscreen binary and ONNX Runtime's
-library: docs/spark.md shows two ways.
+`python -m toxscreen.spark` does the same for files. Every worker needs this package with its binary, and pyarrow: docs/spark.md shows
+how they get there.
 """
 
 from __future__ import annotations
