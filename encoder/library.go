@@ -104,13 +104,13 @@ func distribution(provider Provider) string {
 	return "onnxruntime"
 }
 
-// remedy says how to get the library. The release has wheels for few versions of Python,
-// and the library is the same in all, so pip need not look for one that suits its own.
+// remedy says how to get the library. It is the same in the wheels for all versions of
+// Python, so the command takes one of them, whichever Python runs pip.
 func remedy(provider Provider) string {
 	cache, err := LibraryCache(provider)
 	if err != nil {
 		return "set its path by --onnxruntime or " + LibraryEnv
 	}
-	return fmt.Sprintf("install it with `python3 -m pip install -U --no-deps --python-version 3.12 --target %q %s==%s`, or set the path of another by --onnxruntime or %s",
-		cache, distribution(provider), LibraryVersion, LibraryEnv)
+	return fmt.Sprintf("install it with `python3 -m pip install -U --no-deps --ignore-requires-python --python-version 3.12 --target %q %s==%s`, "+
+		"or set the path of another by --onnxruntime or %s", cache, distribution(provider), LibraryVersion, LibraryEnv)
 }

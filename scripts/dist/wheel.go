@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-const version = "0.9.0-dev"
+	"github.com/toxscreen/toxscreen"
+)
 
 // described is what the Python package must know about the binary and the library in it.
 type described struct {
@@ -33,7 +33,7 @@ func wheel(ctx context.Context, folder string) (described, error) {
 		return described{}, err
 	}
 	names := strings.Fields(platform)
-	d := described{Version: version, OS: names[0], Arch: names[1]}
+	d := described{Version: toxscreen.Version, OS: names[0], Arch: names[1]}
 	binary := filepath.Join(folder, binaryName(d.OS))
 	if err := build(ctx, binary); err != nil {
 		return described{}, err
