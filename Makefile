@@ -28,6 +28,7 @@ AGAINST ?=
 PAGE_TESTS := server/page/testdata
 
 GOLANGCI_LINT_VERSION := 2.15.0
+ACTIONLINT_VERSION := 1.7.12
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 PYTHON := .venv/bin/python
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-cache-dir
@@ -36,7 +37,7 @@ SERVERS := .venv/servers-installed
 PRESIDIO := .venv/presidio-installed
 # All scripts except those that are installed separately: the clients, the tools for
 # evaluation, and the servers that `make bench-serve` compares with.
-REQUIREMENTS := $(filter-out scripts/clients/% scripts/tools/% scripts/bench/serve/%,$(sort $(shell find scripts training -name requirements.txt)))
+REQUIREMENTS := $(filter-out scripts/clients/% scripts/tools/% scripts/bench/serve/% scripts/release/%,$(sort $(shell find scripts training -name requirements.txt)))
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -116,8 +117,9 @@ test-tools: library ## Test other systems' tools for evaluation against the serv
 	go test -tags evaltools -count=1 -v -timeout 60m ./scripts/tools
 
 .PHONY: lint
-lint: $(GOLANGCI_LINT) ## Check the code's style with the pinned golangci-lint
+lint: $(GOLANGCI_LINT) ## Check the code's style with the pinned golangci-lint, and the workflow with actionlint
 	$(GOLANGCI_LINT) run ./...
+	go run github.com/rhysd/actionlint/cmd/actionlint@v$(ACTIONLINT_VERSION) -shellcheck= .github/workflows/*.yml
 
 .PHONY: bench
 bench: build bench-sets bench-answers ## Measure the figures of docs/benchmarks.md (needs DATA, an idle machine and an hour; half an hour more the first time)
@@ -200,14 +202,21 @@ simulate: build data $(VENV) ## Make the tables and the plots of docs/fusion/ (n
 picture: build chromium ## Make the picture of the playground in README.md from the real page
 	go run ./scripts/make/picture -binary bin/toxscreen -o docs/playground.png
 
-.PHONY: dist
-dist: tools ## Make one archive with the binary, ONNX Runtime and all licences in dist/
-	go run ./scripts/dist -o dist
+ZIG := $(abspath build/release/zig/bin/python) -m ziglang
+
+.PHONY: release
+release: tools mmdebstrap build/release/zig/installed ## Make the archives, Debian packages, wheels and images of a release in dist/ (1 GB in build/ and Go's cache)
+	go build -C scripts/release -o $(abspath build/release/release) .
+	build/release/release -zig "$(ZIG)" -o dist
+
+.PHONY: release-test
+release-test: release bubblewrap ## Make a release, make it again, and try each file of it on a bare Debian
+	go test -C scripts/release -tags release -count 1 -timeout 40m . -zig "$(ZIG)"
 
 .PHONY: wheel
-wheel: tools ## Make the Python package with the binary in dist/
-	rm -f dist/toxscreen-*.whl
-	python3 -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist ./python
+wheel: tools ## Make the Python package for this machine in build/wheel/
+	rm -rf build/wheel
+	python3 -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel ./python
 
 .PHONY: clean
 clean: ## Remove the output of these targets, except in the user's cache
@@ -244,6 +253,17 @@ strace:
 	@command -v strace >/dev/null || { command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq --no-install-recommends strace; } || \
 	  { echo "strace is missing: install it, on Debian as root with apt-get install strace" >&2; exit 1; }
 
+# Debian's packages for the image and for the bare machines of the tests.
+.PHONY: mmdebstrap
+mmdebstrap:
+	@command -v mmdebstrap >/dev/null || { command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq --no-install-recommends mmdebstrap; } || \
+	  { echo "mmdebstrap is missing: install it, on Debian as root with apt-get install mmdebstrap" >&2; exit 1; }
+
+.PHONY: bubblewrap
+bubblewrap:
+	@command -v bwrap >/dev/null || { command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq --no-install-recommends bubblewrap; } || \
+	  { echo "bubblewrap is missing: install it, on Debian as root with apt-get install bubblewrap" >&2; exit 1; }
+
 .PHONY: data
 data:
 	@test -d "$(DATA)" || { echo "There is no folder $(DATA): give the folder with the data, make TARGET DATA=folder" >&2; exit 1; }
@@ -266,7 +286,7 @@ $(PRESIDIO): $(VENV) scripts/bench/pii-requirements.txt
 
 .PHONY: python-package
 python-package: wheel build/python/installed
-	build/python/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/toxscreen-*.whl
+	build/python/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall build/wheel/toxscreen-*.whl
 
 build/python/installed: python/requirements.txt
 	python3 -m venv build/python
@@ -275,6 +295,11 @@ build/python/installed: python/requirements.txt
 
 build/python/spark-installed: python/requirements-spark.txt build/python/installed
 	build/python/bin/pip install --quiet --disable-pip-version-check --no-cache-dir -r $<
+	touch $@
+
+build/release/zig/installed: scripts/release/requirements.txt
+	python3 -m venv build/release/zig
+	build/release/zig/bin/pip install --quiet --disable-pip-version-check --no-cache-dir -r $<
 	touch $@
 
 $(GOLANGCI_LINT):

@@ -44,20 +44,22 @@ class Wheel(BuildHookInterface[Any]):
         library = {"linux": "libonnxruntime.so", "darwin": "libonnxruntime.dylib", "windows": "onnxruntime.dll"}[described["os"]]
         build_data["shared_scripts"][str(binary)] = binary.name
         build_data["force_include"][str(PROGRAM / library)] = f"toxscreen/lib/{library}"
+        build_data["sbom_files"] = [str(path) for path in PROGRAM.glob("sbom.cdx.json")]  # only of a release
 
 
 def build() -> dict[str, str]:
-    """Builds the binary and gets the library with the program that makes the archive. Returns what they are."""
-    shutil.rmtree(PROGRAM, ignore_errors=True)
-    PROGRAM.mkdir(parents=True)
-    with tempfile.TemporaryDirectory() as folder:
-        tool = Path(folder, "dist.exe")
-        # The program that builds runs here, whatever it builds for.
-        here = {name: value for name, value in os.environ.items() if name not in ("GOOS", "GOARCH", "CC", "CXX")}
-        subprocess.run(["go", "build", "-o", tool, "./scripts/dist"], cwd=ROOT.parent, env=here, check=True)
-        made = subprocess.run([tool, "-wheel", PROGRAM], cwd=ROOT.parent, env=os.environ | {"CGO_ENABLED": "1"}, check=True, stdout=subprocess.PIPE)
-    (PROGRAM / "built.json").write_bytes(made.stdout)
-    described: dict[str, str] = json.loads(made.stdout)
+    """Returns what the program is, after scripts/release has built it. A release has built it already."""
+    if "TOXSCREEN_STAGED" not in os.environ:
+        shutil.rmtree(PROGRAM, ignore_errors=True)
+        PROGRAM.mkdir(parents=True)
+        with tempfile.TemporaryDirectory() as folder:
+            tool = Path(folder, "release.exe")
+            # The program that builds runs here, whatever it builds for.
+            here = {name: value for name, value in os.environ.items() if name not in ("GOOS", "GOARCH", "CC", "CXX")}
+            subprocess.run(["go", "build", "-C", "scripts/release", "-o", tool, "."], cwd=ROOT.parent, env=here, check=True)
+            made = subprocess.run([tool, "-stage", PROGRAM], cwd=ROOT.parent, check=True, stdout=subprocess.PIPE)
+        (PROGRAM / "built.json").write_bytes(made.stdout)
+    described: dict[str, str] = json.loads((PROGRAM / "built.json").read_text())
     return described
 
 

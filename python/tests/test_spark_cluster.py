@@ -85,7 +85,7 @@ def alive(pid: int) -> bool:
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    """An archive like that of make dist."""
+    """An archive like that of a release."""
     path = tmp_path / "dist.tar.gz"
     with tarfile.open(path, "w:gz", compresslevel=1, dereference=True) as tar:
         tar.add(BINARY, "toxscreen-v1-linux-amd64/toxscreen")

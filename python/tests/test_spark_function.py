@@ -188,7 +188,7 @@ def test_a_missing_binary_is_an_error_with_a_way_out(tmp_path: Path, monkeypatch
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("sysconfig.get_path", lambda *_, **__: str(tmp_path))
     monkeypatch.setattr("toxscreen._binary.__file__", str(tmp_path / "lib" / "python3" / "site-packages" / "toxscreen" / "_binary.py"))
-    with pytest.raises(ToxscreenError, match="or send the archive of `make dist` with --archives FILE#toxscreen"):
+    with pytest.raises(ToxscreenError, match="or send the archive of a release with --archives FILE#toxscreen"):
         open_process(Columns("text", "id"), {}, Path())
 
 

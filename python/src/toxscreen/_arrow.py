@@ -62,12 +62,12 @@ def open_process(columns: Columns, settings: Mapping[str, Any], folder: Path) ->
         try:
             path = find_binary()
         except ToxscreenError as error:
-            raise ToxscreenError(f"{error}, or send the archive of `make dist` with --archives FILE#{ARCHIVE}") from None
+            raise ToxscreenError(f"{error}, or send the archive of a release with --archives FILE#{ARCHIVE}") from None
     flags = {"text_column": columns.text, "no_judge": "judge_model" not in given, **given}
     return Process([*command("batch", flags, path), "-i", "-", "-o", "-", "--quiet"], dict(os.environ), str(folder))
 
 
-# The name of the archive of `make dist` on the workers.
+# The name of the archive of a release on the workers.
 ARCHIVE = "toxscreen"
 
 
