@@ -137,13 +137,13 @@ func TestAMachineWithoutACompiler(t *testing.T) {
 	t.Run("archive", func(t *testing.T) {
 		folder := t.TempDir()
 		output(t, exec.Command("tar", "-xzf", named("-linux-amd64.tar.gz"), "-C", folder, "--strip-components=1"))
-		story(t, machine{bwrap: []string{"--ro-bind", bare, "/", "--tmpfs", "/opt", "--ro-bind", folder, "/opt/toxscreen"}, command: []string{"/opt/toxscreen/toxscreen"}, library: "/opt/toxscreen/libonnxruntime.so"})
+		story(t, machine{root: bare, mounts: []string{"--ro-bind", folder, "/run/toxscreen"}, command: []string{"/run/toxscreen/toxscreen"}, library: "/run/toxscreen/libonnxruntime.so"})
 	})
 	t.Run("Debian package", func(t *testing.T) {
 		root := filepath.Join(t.TempDir(), "root")
 		output(t, exec.Command("cp", "--archive", bare, root))
 		output(t, sandbox(t.Context(), []string{"--bind", root, "/", "--ro-bind", *dist, "/mnt"}, "dpkg", "--install", "/mnt/toxscreen_"+toxscreen.Version+"_amd64.deb"))
-		story(t, machine{bwrap: []string{"--ro-bind", root, "/"}, command: []string{"toxscreen"}, library: "/usr/lib/toxscreen/libonnxruntime.so"})
+		story(t, machine{root: root, command: []string{"toxscreen"}, library: "/usr/lib/toxscreen/libonnxruntime.so"})
 		for _, path := range []string{
 			"usr/lib/systemd/system/toxscreen.service", "usr/share/man/man1/toxscreen-score.1", "usr/share/doc/toxscreen/copyright",
 			"usr/share/bash-completion/completions/toxscreen", "usr/share/zsh/vendor-completions/_toxscreen", "usr/share/fish/vendor_completions.d/toxscreen.fish",
@@ -164,7 +164,7 @@ func TestAMachineWithoutACompiler(t *testing.T) {
 		output(t, sandbox(t.Context(), in, "python3", "-m", "venv", "/opt/venv"))
 		output(t, sandbox(t.Context(), in, "/opt/venv/bin/pip", "install", "--no-index", "--quiet", "/mnt/"+filepath.Base(named("-py3-none-manylinux_2_28_x86_64.whl"))))
 		const library = "/opt/venv/lib/python3.11/site-packages/toxscreen/lib/libonnxruntime.so"
-		story(t, machine{bwrap: []string{"--ro-bind", root, "/"}, command: []string{"/opt/venv/bin/toxscreen"}, library: library})
+		story(t, machine{root: root, command: []string{"/opt/venv/bin/toxscreen"}, library: library})
 		score := output(t, sandbox(t.Context(), []string{"--ro-bind", root, "/"}, "/opt/venv/bin/python", "-c", `import toxscreen
 for result in toxscreen.score_many(["You are a stupid idiot.", "Thank you!"]):
     print(result.flagged)`))
@@ -181,19 +181,21 @@ for result in toxscreen.score_many(["You are a stupid idiot.", "Thank you!"]):
 
 // The program for arm64 runs under QEMU, and its scores are those of amd64.
 func TestArm64(t *testing.T) {
-	bare := debian(t, "bookworm", "extract", "arm64", "libc6", "libstdc++6")
+	bare := debian(t, "bookworm", "extract", "arm64", "base-files", "libc6", "libstdc++6")
 	qemu := filepath.Join(debian(t, "trixie", "extract", "amd64", "qemu-user"), "usr/bin/qemu-aarch64")
 	folder := t.TempDir()
 	output(t, exec.Command("tar", "-xzf", named("-linux-arm64.tar.gz"), "-C", folder, "--strip-components=1"))
-	binary := filepath.Join(folder, "toxscreen")
-	story(t, machine{bwrap: []string{"--ro-bind", "/", "/"}, command: []string{qemu, "-L", bare, binary}, library: filepath.Join(folder, "libonnxruntime.so")})
+	story(t, machine{
+		root: bare, mounts: []string{"--ro-bind", qemu, "/run/qemu", "--ro-bind", folder, "/run/toxscreen"},
+		command: []string{"/run/qemu", "/run/toxscreen/toxscreen"}, library: "/run/toxscreen/libonnxruntime.so",
+	})
 
 	// The other artefacts have the same program.
 	for name, list := range map[string][]string{
 		"Debian package": {"sh", "-c", "dpkg-deb --fsys-tarfile '" + filepath.Join(*dist, "toxscreen_"+toxscreen.Version+"_arm64.deb") + "' | tar -xO ./usr/lib/toxscreen/toxscreen"},
 		"wheel":          {"unzip", "-p", named("-py3-none-manylinux_2_28_aarch64.whl"), "toxscreen-" + toxscreen.Version + ".data/scripts/toxscreen"},
 	} {
-		if output(t, exec.Command(list[0], list[1:]...)) != read(t, binary) {
+		if output(t, exec.Command(list[0], list[1:]...)) != read(t, filepath.Join(folder, "toxscreen")) {
 			t.Errorf("the %s has another program than the archive", name)
 		}
 	}
@@ -270,11 +272,12 @@ func TestLicensesAndSBOM(t *testing.T) {
 	}
 }
 
-// machine is where an artefact is installed: the arguments of bubblewrap that make its file
-// system, the command that runs toxscreen there, and where it finds ONNX Runtime.
+// machine is where an artefact is installed: a file system, what bubblewrap mounts in it,
+// the command that runs toxscreen there, and where it finds ONNX Runtime.
 type machine struct {
-	bwrap, command []string
-	library        string
+	root            string
+	mounts, command []string
+	library         string
 }
 
 // story scores, finds personal data and serves, without a network, as another user than
@@ -285,7 +288,8 @@ func story(t *testing.T, m machine) {
 	if err := os.Chmod(shared, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	in := append(slices.Clone(m.bwrap), "--tmpfs", "/tmp", "--tmpfs", "/run", "--bind", shared, "/run/shared", "--uid", "1000", "--gid", "1000")
+	in := []string{"--ro-bind", m.root, "/", "--tmpfs", "/tmp", "--tmpfs", "/run", "--bind", shared, "/run/shared", "--uid", "1000", "--gid", "1000"}
+	in = append(in, m.mounts...)
 	toxscreen := func(args ...string) *exec.Cmd {
 		return sandbox(t.Context(), in, append(slices.Clone(m.command), args...)...)
 	}
