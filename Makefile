@@ -1,6 +1,6 @@
 # Needs Go (the version in go.mod), a C and a C++ compiler, and Python with pip
 # or npm; `make test` needs Python 3.11 with pip, and `make test-all` also npm and a
-# JDK, and installs Chromium from Debian.
+# JDK, and installs Chromium and Maven from Debian.
 # `make help` lists the targets.
 
 # The folder with the data for training and comparison; see `make train`.
@@ -35,9 +35,9 @@ PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-cache-d
 VENV := .venv/installed
 SERVERS := .venv/servers-installed
 PRESIDIO := .venv/presidio-installed
-# All scripts except those that are installed separately: the clients, the tools for
-# evaluation, and the servers that `make bench-serve` compares with.
-REQUIREMENTS := $(filter-out scripts/clients/% scripts/tools/% scripts/bench/serve/% scripts/release/%,$(sort $(shell find scripts training -name requirements.txt)))
+# All scripts except those that are installed separately: the clients, the tools for evaluation,
+# what reads queues, a release, and the servers that `make bench-serve` compares with.
+REQUIREMENTS := $(filter-out scripts/clients/% scripts/tools/% scripts/bench/serve/% scripts/release/% scripts/streams/%,$(sort $(shell find scripts training -name requirements.txt)))
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -97,6 +97,7 @@ test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests
 	scripts/fuzz.sh $(FUZZTIME)
 	@$(MAKE) test-clients
 	@$(MAKE) test-spark
+	@$(MAKE) test-streams
 
 .PHONY: test-python
 test-python: python-package ## Type-check and test the Python package (needs pip, 0.6 GB in build/)
@@ -106,6 +107,10 @@ test-python: python-package ## Type-check and test the Python package (needs pip
 .PHONY: test-spark
 test-spark: python-package build/python/spark-installed ## Test Spark on a cluster of its own (needs a JDK, 0.6 GB in build/)
 	cd python && ../build/python/bin/pytest -q -m slow
+
+.PHONY: test-streams
+test-streams: python-package build/python/streams-installed build/streams/kafka build/streams/nats-server ## Test what reads Kafka and NATS, beside real ones (needs a JDK and Maven, 0.1 GB more in build/)
+	build/python/bin/pytest -q scripts/streams
 
 .PHONY: test-clients
 test-clients: library ## Test other systems' clients against the server (needs pip and npm, 1.3 GB in build/)
@@ -210,7 +215,7 @@ release: tools mmdebstrap build/release/zig/installed ## Make the archives, Debi
 	build/release/release -zig "$(ZIG)" -o dist
 
 .PHONY: release-test
-release-test: release bubblewrap ## Make a release, make it again, and try each file of it on a bare Debian
+release-test: release confinement ## Make a release, make it again, and try each file of it on a bare Debian
 	go test -C scripts/release -tags release -count 1 -timeout 40m . -zig "$(ZIG)"
 
 .PHONY: wheel
@@ -247,22 +252,30 @@ bench-answers: data ollama smollm2
 	TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 3h -count 1 -v ./scripts/bench/answers -run '^TestAnswers$$' \
 	  -out $(abspath build/bench/answers.jsonl)
 
+# debian installs a package of Debian if a program is missing.
+debian = command -v $(1) >/dev/null || { command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq --no-install-recommends $(2); } || \
+  { echo "$(1) is missing: install it, on Debian as root with apt-get install $(2)" >&2; exit 1; }
+
 # Shows what the server connects to.
 .PHONY: strace
 strace:
-	@command -v strace >/dev/null || { command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq --no-install-recommends strace; } || \
-	  { echo "strace is missing: install it, on Debian as root with apt-get install strace" >&2; exit 1; }
+	@$(call debian,strace,strace)
 
-# Debian's packages for the image and for the bare machines of the tests.
+.PHONY: maven
+maven:
+	@$(call debian,mvn,maven)
+
+# Gets the packages of Debian for the image, and for the bare machines of the tests.
 .PHONY: mmdebstrap
 mmdebstrap:
-	@command -v mmdebstrap >/dev/null || { command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq --no-install-recommends mmdebstrap; } || \
-	  { echo "mmdebstrap is missing: install it, on Debian as root with apt-get install mmdebstrap" >&2; exit 1; }
+	@$(call debian,mmdebstrap,mmdebstrap)
 
-.PHONY: bubblewrap
-bubblewrap:
-	@command -v bwrap >/dev/null || { command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq --no-install-recommends bubblewrap; } || \
-	  { echo "bubblewrap is missing: install it, on Debian as root with apt-get install bubblewrap" >&2; exit 1; }
+# Run the release: a root file system in namespaces, and the image.
+.PHONY: confinement
+confinement:
+	@$(call debian,bwrap,bubblewrap)
+	@$(call debian,podman,podman crun)
+	@$(call debian,curl,curl)
 
 .PHONY: data
 data:
@@ -301,6 +314,21 @@ build/release/zig/installed: scripts/release/requirements.txt
 	python3 -m venv build/release/zig
 	build/release/zig/bin/pip install --quiet --disable-pip-version-check --no-cache-dir -r $<
 	touch $@
+
+
+build/python/streams-installed: scripts/streams/requirements.txt build/python/installed
+	build/python/bin/pip install --quiet --disable-pip-version-check --no-cache-dir -r $<
+	touch $@
+
+# Kafka as its jars; the classes are those that the scripts of its archive start.
+build/streams/kafka: scripts/streams/pom.xml
+	@$(MAKE) maven
+	rm -rf $@ $@.part
+	mvn --quiet --batch-mode --file $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(abspath $@.part)
+	mv $@.part $@
+
+build/streams/nats-server: scripts/streams/nats-server/go.mod
+	go build -C $(<D) -o $(abspath $@) github.com/nats-io/nats-server/v2
 
 $(GOLANGCI_LINT):
 	GOBIN=$(abspath bin) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(GOLANGCI_LINT_VERSION)

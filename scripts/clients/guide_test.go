@@ -11,7 +11,7 @@ import (
 // TestGuidesQuoteTheStories: the guides show the code that runs against the server: the
 // lines between "docs: begin" and "docs: end", or all of a file without these marks.
 func TestGuidesQuoteTheStories(t *testing.T) {
-	for _, name := range []string{"migrating-from-perspective.md", "evaluating-tools.md"} {
+	for _, name := range []string{"migrating-from-perspective.md", "evaluating-tools.md", "streams.md"} {
 		guide, err := os.ReadFile("../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,5 @@
+#!/bin/sh
+# Scores what is in the topic comments now. Its messages are lines of JSON, such as {"id": 7, "text": "…"}.
+kafka-console-consumer.sh --bootstrap-server "$1" --topic comments --from-beginning --timeout-ms 10000 |
+  toxscreen batch --quiet -i - -o - |
+  kafka-console-producer.sh --bootstrap-server "$1" --topic scored
