@@ -55,7 +55,7 @@ files of --api-keys, --tls-cert and --tls-key again.`,
 	config.AddFinderFlags(cmd)
 	cmd.Flags().Bool("until-eof", false, "end when standard input ends, for a program that starts a server of its own: however the program ends, the server does too")
 	usage.InGroup(cmd, usage.Limits, "until-eof")
-	cmd.AddCommand(a.serveKeyCommand())
+	cmd.AddCommand(a.serveKeyCommand(), a.serveReadyCommand())
 	return cmd
 }
 
@@ -78,6 +78,27 @@ judge_wait=TIME may be added to that line.`,
 			_, err = io.WriteString(a.out, line+"\n")
 			return err
 		},
+	}
+}
+
+func (a *app) serveReadyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "ready [ADDRESS]",
+		Short: "Ask a running server whether it is ready, for health checks",
+		Long: `Ask a running server whether it is ready to score, and print the answer of its
+GET /readyz. The exit code is 1 if it is not ready or does not answer. ADDRESS is what
+serve prints; by default it is that of the settings.`,
+		Example:    `  toxscreen serve ready https://127.0.0.1:8443`,
+		Args:       usage.Arguments(0, 1, "the address of the server"),
+		SuggestFor: []string{"check", "health", "healthcheck", "ping", "status"},
+		RunE: config.Run(func(cmd *cobra.Command, s *config.Settings, args []string) error {
+			answer, err := server.Ready(cmd.Context(), append(args, s.Serve.Address())[0])
+			if err != nil {
+				return usage.WithHint(err, "name the address that toxscreen serve printed")
+			}
+			_, err = a.out.Write(answer)
+			return err
+		}),
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/listen"
 	"github.com/toxscreen/toxscreen/internal/usage"
 	"github.com/toxscreen/toxscreen/pii"
 	"github.com/toxscreen/toxscreen/screen"
@@ -54,6 +55,17 @@ type Serve struct {
 	As          []string // hosts that the server replaces
 	LogLevel    slog.Level
 	LateResults string // file, or off
+}
+
+// Address returns the address of the server with these settings, as serve prints it.
+func (s *Serve) Address() string {
+	switch {
+	case listen.IsSocket(s.Listen):
+		return s.Listen
+	case s.TLSCert != "" || len(s.As) > 0:
+		return "https://" + s.Listen
+	}
+	return "http://" + s.Listen
 }
 
 // Masking are the settings for masking personal data.
