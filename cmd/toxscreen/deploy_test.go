@@ -37,7 +37,7 @@ func TestDeployedShards(t *testing.T) {
 	t.Run("Kubernetes", func(t *testing.T) {
 		command, completions := kubernetesJob(t)
 		out := filepath.Join(t.TempDir(), "out")
-		command = strings.NewReplacer("/opt/toxscreen/toxscreen", "toxscreen", "/in/*.parquet", files, "/out", out).Replace(command)
+		command = strings.NewReplacer("/usr/bin/toxscreen", "toxscreen", "/in/*.parquet", files, "/out", out).Replace(command)
 		for index := range completions {
 			if code, messages := runScript(t, []string{"sh", "-c", command}, fmt.Sprintf("JOB_COMPLETION_INDEX=%d", index)); code != exitDone {
 				t.Fatalf("index %d ended with %d: %s", index, code, messages)
@@ -81,7 +81,7 @@ func TestDeployedShardIsInterrupted(t *testing.T) {
 	in, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 	write(t, filepath.Join(in, "a.jsonl"), bytes.Repeat([]byte("{\"text\":\"you stupid garden\"}\n"), 40_000))
 	command, _ := kubernetesJob(t)
-	command = strings.NewReplacer("/opt/toxscreen/toxscreen", "toxscreen", "/in/*.parquet", filepath.Join(in, "*"), "/out", out, "/16", "/1").Replace(command)
+	command = strings.NewReplacer("/usr/bin/toxscreen", "toxscreen", "/in/*.parquet", filepath.Join(in, "*"), "/out", out, "/16", "/1").Replace(command)
 	c, stderr := script([]string{"sh", "-c", command}, "JOB_COMPLETION_INDEX=0")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
