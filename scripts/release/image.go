@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -208,12 +207,7 @@ func (t tree) add(name string, e entry) {
 
 // programTree returns the layer of the program, which lies where its Debian package has it.
 func programTree(staged string) (tree, error) {
-	t, err := folderTree(staged, func(name string) string {
-		if name == "toxscreen" || name == "libonnxruntime.so" {
-			return "usr/lib/toxscreen/" + name
-		}
-		return "usr/share/doc/toxscreen/" + name
-	})
+	t, err := folderTree(staged, func(name string) string { return strings.TrimPrefix(debianPath(name), "/") })
 	if err != nil {
 		return nil, err
 	}
@@ -405,18 +399,4 @@ func (e entry) write(w *tar.Writer, name string, created time.Time) error {
 	}
 	_, err := w.Write(e.data)
 	return err
-}
-
-// command runs a program with more environment variables, and returns its standard
-// output. The error has what it printed on standard error.
-func command(ctx context.Context, env []string, name string, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, name, args...)
-	c.Env = append(os.Environ(), env...)
-	var messages strings.Builder
-	c.Stderr = &messages
-	output, err := c.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", strings.Join(append([]string{name}, args...), " "), err, &messages)
-	}
-	return string(output), nil
 }

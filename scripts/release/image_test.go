@@ -4,7 +4,6 @@ package main
 
 import (
 	"archive/tar"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +32,7 @@ var imageTime = time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC)
 // The files in deploy/ name the image of this version.
 func TestDeployedImage(t *testing.T) {
 	for _, name := range []string{"compose.yaml", "job.yaml"} {
-		if want := "image: toxscreen:" + toxscreen.Version + "\n"; !bytes.Contains(content(t, filepath.Join("../../deploy", name)), []byte(want)) {
+		if want := "image: toxscreen:" + toxscreen.Version + "\n"; !strings.Contains(read(t, filepath.Join("../../deploy", name)), want) {
 			t.Errorf("deploy/%s has no %q", name, want)
 		}
 	}
@@ -76,14 +75,6 @@ func TestImagesAreWhatTheyPromise(t *testing.T) {
 				t.Errorf("it is for %s/%s and the user %s, of %s", config.OS, config.Architecture, config.Config.User, config.Created)
 			}
 			checkFiles(t, made, packages, loader)
-
-			again, _, err := image(t.Context(), t.TempDir(), staged, arch, imageTime)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(content(t, file), content(t, again)) {
-				t.Error("the same program gave another image")
-			}
 		})
 	}
 }
@@ -170,27 +161,7 @@ func follow(files map[string]*tar.Header, name string) string {
 // read-only, no network but the loopback interface, and an empty volume. There it scores,
 // finds personal data, serves, and ends when it is told to.
 func TestTheImageRuns(t *testing.T) {
-	staged := t.TempDir()
-	for _, args := range [][]string{
-		{"build", "-trimpath", "-ldflags=-s -w", "-o", staged, "./cmd/toxscreen"},
-		{"run", "./scripts/get-onnxruntime", "-dir", staged},
-	} {
-		c := exec.CommandContext(t.Context(), "go", args...)
-		c.Dir = "../.."
-		if output, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, output)
-		}
-	}
-	file, _, err := image(t.Context(), t.TempDir(), staged, runtime.GOARCH, imageTime)
-	if err != nil {
-		t.Fatal(err)
-	}
-	runsAlone(t, file)
-}
-
-// runsAlone runs an image for this machine's architecture with podman.
-func runsAlone(t *testing.T, file string) {
-	t.Helper()
+	file := named("-image-" + runtime.GOARCH + ".tar")
 	e := loadImage(t, file)
 	var result toxscreen.Result
 	if err := json.Unmarshal([]byte(e.run("score", "--format", "json", "You are a stupid idiot.")), &result); err != nil || result.Score < 0.5 {
@@ -347,13 +318,4 @@ func unpackImage(t *testing.T, file string) string {
 		t.Fatal(fmt.Errorf("%w\n%s", err, output))
 	}
 	return folder
-}
-
-func content(t *testing.T, file string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }

@@ -106,10 +106,17 @@ func release(ctx context.Context, out, zig string) error {
 		if err := copyFile(filepath.Join(out, p.fileName(".cdx.json")), filepath.Join(dir, sbom)); err != nil {
 			return fmt.Errorf("failed to place the SBOM: %w", err)
 		}
-		for _, make := range []func(context.Context, program, string, time.Time) error{archive, deb, wheel, image} {
+		for _, make := range []func(context.Context, program, string, time.Time) error{archive, deb, wheel} {
 			if err := make(ctx, p, out, created); err != nil {
 				return err
 			}
+		}
+		file, packages, err := image(ctx, out, dir, arch, created)
+		if err != nil {
+			return err
+		}
+		if err := p.describeImage(strings.TrimSuffix(file, ".tar")+".cdx.json", packages); err != nil {
+			return err
 		}
 	}
 	return sum(out)

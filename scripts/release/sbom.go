@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -45,6 +46,22 @@ func (p program) describe(ctx context.Context) error {
 				return err
 			}
 			*bom.Components = append(*bom.Components, model)
+		}
+		return nil
+	})
+}
+
+// describeImage writes the SBOM of the image: that of the program, and Debian's packages.
+func (p program) describeImage(path string, packages []debian) error {
+	if err := copyFile(path, filepath.Join(p.dir, sbom)); err != nil {
+		return fmt.Errorf("failed to write the SBOM of the image: %w", err)
+	}
+	return rewrite(path, func(bom *cyclonedx.BOM) error {
+		for _, d := range packages {
+			*bom.Components = append(*bom.Components, cyclonedx.Component{
+				BOMRef: "debian-" + d.Name, Type: cyclonedx.ComponentTypeLibrary, Name: d.Name, Version: d.Version,
+				PackageURL: fmt.Sprintf("pkg:deb/debian/%s@%s?arch=%s&distro=%s", d.Name, url.PathEscape(d.Version), d.Architecture, debianRelease),
+			})
 		}
 		return nil
 	})
