@@ -34,8 +34,9 @@
 //
 // # What stays stable
 //
-// The same text under the same [Versions] has the same result, to 1e-4, if it may leave the
-// network early in both cases or in neither, see [WithFullNetwork]. The JSON
+// The same text under the same [Versions] has the same result, to 1e-4, on processors of
+// one architecture, if it may leave the network early in both cases or in neither, see
+// [WithFullNetwork]. docs/model/card.md says how far arm64 is from amd64. The JSON
 // form of [Result], the formats of package server, the exit codes and flags of
 // the command, and the manifest of a model are contracts: they only grow, and
 // CHANGELOG.md names what is new. The Go API may still change until version 1.0.0
