@@ -98,6 +98,7 @@ test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests
 	@$(MAKE) test-clients
 	@$(MAKE) test-spark
 	@$(MAKE) test-streams
+	@$(MAKE) release-test
 
 .PHONY: test-python
 test-python: python-package ## Type-check and test the Python package (needs pip, 0.6 GB in build/)

@@ -161,6 +161,7 @@ func follow(files map[string]*tar.Header, name string) string {
 // read-only, no network but the loopback interface, and an empty volume. There it scores,
 // finds personal data, serves, and ends when it is told to.
 func TestTheImageRuns(t *testing.T) {
+	needNamespaces(t)
 	file := named("-image-" + runtime.GOARCH + ".tar")
 	e := loadImage(t, file)
 	var result toxscreen.Result

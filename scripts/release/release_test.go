@@ -112,7 +112,8 @@ func TestTheChangelogHasTheSizes(t *testing.T) {
 	}
 }
 
-// Another machine, here a clone in another folder with empty caches, makes the same bytes.
+// Another machine, here a clone in another folder, makes the same bytes. For a quarter of all
+// commits, chosen by the hash, it also compiles everything again, which takes eight minutes.
 func TestTheSameCommitMakesTheSameRelease(t *testing.T) {
 	if *zig == "" {
 		t.Skip("-zig is not given")
@@ -126,7 +127,9 @@ func TestTheSameCommitMakesTheSameRelease(t *testing.T) {
 	output(t, exec.Command("go", "build", "-C", filepath.Join(clone, "scripts/release"), "-o", tool, "."))
 	c := exec.Command(tool, "-zig", *zig, "-o", "dist")
 	c.Dir = clone
-	c.Env = append(os.Environ(), "GOCACHE="+t.TempDir(), "ZIG_GLOBAL_CACHE_DIR="+t.TempDir())
+	if strings.ContainsAny(output(t, exec.Command("git", "rev-parse", "HEAD"))[:1], "0123") {
+		c.Env = append(os.Environ(), "GOCACHE="+t.TempDir(), "ZIG_GLOBAL_CACHE_DIR="+t.TempDir())
+	}
 	output(t, c)
 	if got, want := read(t, filepath.Join(clone, "dist/SHA256SUMS")), read(t, filepath.Join(*dist, "SHA256SUMS")); got != want {
 		t.Errorf("the second release differs:\n%s\nthe first:\n%s", got, want)
@@ -136,6 +139,7 @@ func TestTheSameCommitMakesTheSameRelease(t *testing.T) {
 // On a machine that has nothing but Debian's packages, no compiler and no network, each
 // artefact scores, finds personal data and serves.
 func TestAMachineWithoutACompiler(t *testing.T) {
+	needNamespaces(t)
 	bare := bareRoot(t, "bookworm", "essential", "amd64", "libstdc++6")
 	t.Run("archive", func(t *testing.T) {
 		folder := t.TempDir()
@@ -184,6 +188,7 @@ for result in toxscreen.score_many(["You are a stupid idiot.", "Thank you!"]):
 
 // The program for arm64 runs under QEMU, and its scores are those of amd64.
 func TestArm64(t *testing.T) {
+	needNamespaces(t)
 	bare := bareRoot(t, "bookworm", "extract", "arm64", "base-files", "libc6", "libstdc++6")
 	qemu := filepath.Join(bareRoot(t, "trixie", "extract", "amd64", "qemu-user"), "usr/bin/qemu-aarch64")
 	folder := t.TempDir()
@@ -439,6 +444,14 @@ func expected(t *testing.T) []map[string]float64 {
 func sandbox(ctx context.Context, in []string, command ...string) *exec.Cmd {
 	args := append([]string{"--unshare-all", "--die-with-parent", "--clearenv", "--setenv", "PATH", "/usr/sbin:/usr/bin:/sbin:/bin", "--setenv", "HOME", "/tmp"}, in...)
 	return exec.CommandContext(ctx, "bwrap", slices.Concat(args, []string{"--proc", "/proc", "--dev", "/dev", "--chdir", "/", "--"}, command)...)
+}
+
+// needNamespaces skips a test where nothing may make namespaces, as in some containers.
+func needNamespaces(t *testing.T) {
+	t.Helper()
+	if said, err := sandbox(t.Context(), []string{"--ro-bind", "/", "/"}, "true").CombinedOutput(); err != nil {
+		t.Skipf("this machine allows no namespaces: %v\n%s", err, said)
+	}
 }
 
 // bareRoot makes a file system of Debian packages.
