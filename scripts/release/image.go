@@ -158,7 +158,6 @@ func writeImage(file, folder string, made v1.Image, created time.Time) error {
 	}
 	if err := images.AppendImage(made, layout.WithAnnotations(map[string]string{
 		"org.opencontainers.image.ref.name": toxscreen.Version,
-		"io.containerd.image.name":          "docker.io/library/" + reference,
 	})); err != nil {
 		return err
 	}
