@@ -29,10 +29,13 @@ import (
 
 var imageTime = time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC)
 
-// The files in deploy/ name the image of this version.
+// The files in deploy/ name the image of the release.
 func TestDeployedImage(t *testing.T) {
+	if strings.HasSuffix(version, "-dev") {
+		t.Skip("between releases, they name that of the last one")
+	}
 	for _, name := range []string{"compose.yaml", "job.yaml"} {
-		if want := "image: toxscreen:" + toxscreen.Version + "\n"; !strings.Contains(read(t, filepath.Join("../../deploy", name)), want) {
+		if want := "image: toxscreen:" + version + "\n"; !strings.Contains(read(t, filepath.Join("../../deploy", name)), want) {
 			t.Errorf("deploy/%s has no %q", name, want)
 		}
 	}
@@ -173,7 +176,7 @@ func TestTheImageRuns(t *testing.T) {
 	}
 
 	// What deploy/job.yaml needs.
-	if said := e.podman(slices.Concat([]string{"run", "--rm", "--entrypoint", "sh"}, confined, []string{e.image, "-c", "toxscreen version & wait $!"})...); !strings.Contains(said, toxscreen.Version) {
+	if said := e.podman(slices.Concat([]string{"run", "--rm", "--entrypoint", "sh"}, confined, []string{e.image, "-c", "toxscreen version & wait $!"})...); !strings.Contains(said, version) {
 		t.Errorf("the shell says %s", said)
 	}
 
@@ -238,7 +241,7 @@ var confined = []string{
 func loadImage(t *testing.T, file string) engine {
 	t.Helper()
 	store := t.TempDir()
-	e := engine{t: t, image: "toxscreen:" + toxscreen.Version, args: []string{
+	e := engine{t: t, image: "toxscreen:" + version, args: []string{
 		"podman", "--root", filepath.Join(store, "root"), "--runroot", filepath.Join(store, "run"), "--tmpdir", filepath.Join(store, "tmp"),
 		"--storage-driver=vfs", "--runtime=crun", "--cgroup-manager=cgroupfs", "--events-backend=none",
 	}}

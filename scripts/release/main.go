@@ -90,7 +90,7 @@ func release(ctx context.Context, out, zig string) error {
 	}
 	// What is the same for both comes from the program that runs here.
 	texts := filepath.Join(work, "texts")
-	if err := write(ctx, texts, zigFor(runtime.GOARCH), created); err != nil {
+	if err := writeTexts(ctx, texts, zigFor(runtime.GOARCH), created); err != nil {
 		return err
 	}
 	for _, arch := range []string{"amd64", "arm64"} {
@@ -106,8 +106,8 @@ func release(ctx context.Context, out, zig string) error {
 		if err := copyFile(filepath.Join(out, p.fileName(".cdx.json")), filepath.Join(dir, sbom)); err != nil {
 			return fmt.Errorf("failed to place the SBOM: %w", err)
 		}
-		for _, make := range []func(context.Context, program, string, time.Time) error{archive, deb, wheel} {
-			if err := make(ctx, p, out, created); err != nil {
+		for _, artefact := range []func(context.Context, program, string, time.Time) error{archive, deb, wheel} {
+			if err := artefact(ctx, p, out, created); err != nil {
 				return err
 			}
 		}

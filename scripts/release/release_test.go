@@ -31,6 +31,14 @@ import (
 	"github.com/toxscreen/toxscreen"
 )
 
+const version = toxscreen.Version
+
+// What Python and Debian make of a version like 0.10.0-dev.
+var (
+	pythonVersion = strings.Replace(version, "-dev", ".dev0", 1)
+	debianVersion = strings.Replace(version, "-dev", "~dev", 1)
+)
+
 // `make release-test` makes a release and gives these tests its folder. They need
 // mmdebstrap, bubblewrap and podman, and network only for Debian's packages: what is tried
 // has none.
@@ -49,7 +57,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestTheReleaseIsWhole(t *testing.T) {
-	v := toxscreen.Version
+	v := version
 	want := []string{
 		"SHA256SUMS",
 		"toxscreen-" + v + "-image-amd64.cdx.json",
@@ -60,10 +68,10 @@ func TestTheReleaseIsWhole(t *testing.T) {
 		"toxscreen-" + v + "-linux-amd64.tar.gz",
 		"toxscreen-" + v + "-linux-arm64.cdx.json",
 		"toxscreen-" + v + "-linux-arm64.tar.gz",
-		"toxscreen-" + v + "-py3-none-manylinux_2_28_aarch64.whl",
-		"toxscreen-" + v + "-py3-none-manylinux_2_28_x86_64.whl",
-		"toxscreen_" + v + "_amd64.deb",
-		"toxscreen_" + v + "_arm64.deb",
+		"toxscreen-" + pythonVersion + "-py3-none-manylinux_2_28_aarch64.whl",
+		"toxscreen-" + pythonVersion + "-py3-none-manylinux_2_28_x86_64.whl",
+		"toxscreen_" + debianVersion + "_amd64.deb",
+		"toxscreen_" + debianVersion + "_arm64.deb",
 	}
 	entries, err := os.ReadDir(*dist)
 	if err != nil {
@@ -89,10 +97,10 @@ func TestTheChangelogHasTheSizes(t *testing.T) {
 	for what, path := range map[string]string{
 		"archive, linux/amd64":        named("-linux-amd64.tar.gz"),
 		"archive, linux/arm64":        named("-linux-arm64.tar.gz"),
-		"Debian package, amd64":       filepath.Join(*dist, "toxscreen_"+toxscreen.Version+"_amd64.deb"),
-		"Debian package, arm64":       filepath.Join(*dist, "toxscreen_"+toxscreen.Version+"_arm64.deb"),
-		"wheel, x86_64":               named("-py3-none-manylinux_2_28_x86_64.whl"),
-		"wheel, aarch64":              named("-py3-none-manylinux_2_28_aarch64.whl"),
+		"Debian package, amd64":       debianFile("amd64"),
+		"Debian package, arm64":       debianFile("arm64"),
+		"wheel, x86_64":               wheelFile("x86_64"),
+		"wheel, aarch64":              wheelFile("aarch64"),
 		"OCI image, amd64":            named("-image-amd64.tar"),
 		"OCI image, arm64":            named("-image-arm64.tar"),
 		"model toxicity-en, embedded": "../../models/toxicity-en",
@@ -149,7 +157,7 @@ func TestAMachineWithoutACompiler(t *testing.T) {
 	t.Run("Debian package", func(t *testing.T) {
 		root := filepath.Join(t.TempDir(), "root")
 		output(t, exec.Command("cp", "--archive", bare, root))
-		output(t, sandbox(t.Context(), []string{"--bind", root, "/", "--ro-bind", *dist, "/mnt"}, "dpkg", "--install", "/mnt/toxscreen_"+toxscreen.Version+"_amd64.deb"))
+		output(t, sandbox(t.Context(), []string{"--bind", root, "/", "--ro-bind", *dist, "/mnt"}, "dpkg", "--install", "/mnt/"+filepath.Base(debianFile("amd64"))))
 		story(t, machine{root: root, command: []string{"toxscreen"}, library: "/usr/lib/toxscreen/libonnxruntime.so"})
 		for _, path := range []string{
 			"usr/lib/systemd/system/toxscreen.service", "usr/share/man/man1/toxscreen-score.1", "usr/share/doc/toxscreen/copyright",
@@ -169,7 +177,7 @@ func TestAMachineWithoutACompiler(t *testing.T) {
 		root := bareRoot(t, "bookworm", "essential", "amd64", "libstdc++6", "python3-venv")
 		in := []string{"--bind", root, "/", "--ro-bind", *dist, "/mnt"}
 		output(t, sandbox(t.Context(), in, "python3", "-m", "venv", "/opt/venv"))
-		output(t, sandbox(t.Context(), in, "/opt/venv/bin/pip", "install", "--no-index", "--quiet", "/mnt/"+filepath.Base(named("-py3-none-manylinux_2_28_x86_64.whl"))))
+		output(t, sandbox(t.Context(), in, "/opt/venv/bin/pip", "install", "--no-index", "--quiet", "/mnt/"+filepath.Base(wheelFile("x86_64"))))
 		const library = "/opt/venv/lib/python3.11/site-packages/toxscreen/lib/libonnxruntime.so"
 		story(t, machine{root: root, command: []string{"/opt/venv/bin/toxscreen"}, library: library})
 		score := output(t, sandbox(t.Context(), []string{"--ro-bind", root, "/"}, "/opt/venv/bin/python", "-c", `import toxscreen
@@ -208,13 +216,13 @@ func TestArm64(t *testing.T) {
 	unpack.Stdin = mutate.Extract(made)
 	output(t, unpack)
 	in := []string{"--ro-bind", unpacked, "/", "--tmpfs", "/run", "--ro-bind", qemu, "/run/qemu"}
-	if got := output(t, sandbox(t.Context(), in, "/run/qemu", "/usr/bin/toxscreen", "--version")); got != "toxscreen "+toxscreen.Version+"\n" {
+	if got := output(t, sandbox(t.Context(), in, "/run/qemu", "/usr/bin/toxscreen", "--version")); got != "toxscreen "+version+"\n" {
 		t.Errorf("the image has the version %q", got)
 	}
 	for name, list := range map[string][]string{
 		"image":          {"cat", filepath.Join(unpacked, "usr/lib/toxscreen/toxscreen")},
-		"Debian package": {"sh", "-c", "dpkg-deb --fsys-tarfile '" + filepath.Join(*dist, "toxscreen_"+toxscreen.Version+"_arm64.deb") + "' | tar -xO ./usr/lib/toxscreen/toxscreen"},
-		"wheel":          {"python3", "-c", "import sys, zipfile; sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]))", named("-py3-none-manylinux_2_28_aarch64.whl"), "toxscreen-" + toxscreen.Version + ".data/scripts/toxscreen"},
+		"Debian package": {"sh", "-c", "dpkg-deb --fsys-tarfile '" + debianFile("arm64") + "' | tar -xO ./usr/lib/toxscreen/toxscreen"},
+		"wheel":          {"python3", "-c", "import sys, zipfile; sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]))", wheelFile("aarch64"), "toxscreen-" + pythonVersion + ".data/scripts/toxscreen"},
 	} {
 		if output(t, exec.Command(list[0], list[1:]...)) != read(t, filepath.Join(folder, "toxscreen")) {
 			t.Errorf("the %s has another program than the archive", name)
@@ -394,8 +402,6 @@ func story(t *testing.T, m machine) {
 	}
 }
 
-const version = toxscreen.Version
-
 // scoresOf returns what toxscreen gives each attribute of the first text of each behaviour.
 func scoresOf(t *testing.T, toxscreen func(args ...string) *exec.Cmd) []map[string]float64 {
 	t.Helper()
@@ -463,7 +469,15 @@ func bareRoot(t *testing.T, suite, variant, arch string, packages ...string) str
 }
 
 // named returns the path of a file of the release by the end of its name.
-func named(end string) string { return filepath.Join(*dist, "toxscreen-"+toxscreen.Version+end) }
+func named(end string) string { return filepath.Join(*dist, "toxscreen-"+version+end) }
+
+func debianFile(arch string) string {
+	return filepath.Join(*dist, "toxscreen_"+debianVersion+"_"+arch+".deb")
+}
+
+func wheelFile(machine string) string {
+	return filepath.Join(*dist, "toxscreen-"+pythonVersion+"-py3-none-manylinux_2_28_"+machine+".whl")
+}
 
 func megabytes(t *testing.T, path string) float64 {
 	t.Helper()

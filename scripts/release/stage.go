@@ -148,9 +148,9 @@ func addModules(ctx context.Context, env []string, files map[string]string) erro
 	return nil
 }
 
-// write writes what is the same on every processor: README.md, the systemd unit, manual
-// pages and completions.
-func write(ctx context.Context, dir string, env []string, created time.Time) error {
+// writeTexts writes what is the same on every processor: README.md, the systemd unit,
+// manual pages and completions.
+func writeTexts(ctx context.Context, dir string, env []string, created time.Time) error {
 	env = append(slices.Clone(env), "CGO_ENABLED=1", fmt.Sprintf("SOURCE_DATE_EPOCH=%d", created.Unix()))
 	man, completions := filepath.Join(dir, "man"), filepath.Join(dir, "completions")
 	for _, folder := range []string{man, completions} {
