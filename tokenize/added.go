@@ -10,8 +10,8 @@ import (
 // addedTokens finds added tokens in a text, leftmost first, then longest.
 type addedTokens struct {
 	tokens []addedToken
-	trie   *trie  // from their contents to indices into tokens; nil if there are none
-	first  string // the characters that they begin with
+	trie   *trie     // from their contents to indices into tokens; nil if there are none
+	first  [256]bool // the bytes that they begin with: a table, since there may be hundreds of emoji
 }
 
 // match is an added token at text[start:end], including the blanks that it absorbs.
@@ -56,9 +56,7 @@ func newAddedTokens(f *file, normalized bool, normalize func(string) string) (ad
 			return a, fmt.Errorf("the added tokens have more than %d prefixes", maxNodes)
 		}
 		a.tokens = append(a.tokens, t)
-		if r, _ := utf8.DecodeRuneInString(t.Content); !strings.ContainsRune(a.first, r) {
-			a.first += string(r)
-		}
+		a.first[t.Content[0]] = true
 	}
 	return a, nil
 }
@@ -67,10 +65,10 @@ func (a *addedTokens) any() bool { return a.trie != nil }
 
 // next finds the next place at or after i where a token may begin, or len(text).
 func (a *addedTokens) next(text string, i int) int {
-	if n := strings.IndexAny(text[i:], a.first); n >= 0 {
-		return i + n
+	for i < len(text) && !a.first[text[i]] {
+		i++
 	}
-	return len(text)
+	return i
 }
 
 // matches yields the tokens in order. A token that must be a word but is not still takes

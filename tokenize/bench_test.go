@@ -2,6 +2,7 @@ package tokenize_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"log"
 	"os"
@@ -34,6 +35,47 @@ func BenchmarkEncode(b *testing.B) {
 			var enc tokenize.Encoding
 			b.SetBytes(size)
 			b.ReportAllocs()
+			for b.Loop() {
+				for _, text := range texts {
+					if err := tok.Encode(text, &enc); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkAddedTokens encodes with and without 1,280 added tokens of one emoji each: texts
+// that have none of them should take as long.
+func BenchmarkAddedTokens(b *testing.B) {
+	data, err := os.ReadFile(bertUncased)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var file map[string]any
+	if err := json.Unmarshal(data, &file); err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{"none", "emoji"} {
+		if name == "emoji" {
+			tokens, _ := file["added_tokens"].([]any)
+			for emoji := rune(0x1f300); emoji < 0x1f800; emoji++ {
+				tokens = append(tokens, map[string]any{"content": string(emoji), "id": 1})
+			}
+			file["added_tokens"] = tokens
+			if data, err = json.Marshal(file); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.Run(name, func(b *testing.B) {
+			tok, err := tokenize.Load(data)
+			if err != nil {
+				b.Fatal(err)
+			}
+			texts, size := benchmarkTexts(b)
+			var enc tokenize.Encoding
+			b.SetBytes(size)
 			for b.Loop() {
 				for _, text := range texts {
 					if err := tok.Encode(text, &enc); err != nil {
