@@ -89,7 +89,7 @@ test: ## All tests needed to trust the build (minutes; 5 more the first time)
 	@$(MAKE) test-python
 
 .PHONY: test-all
-test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests: Python, fuzzing, comparison, archive (needs DATA)
+test-all: test build smollm2 chromium strace confinement data $(VENV) ## Also the slow tests: Python, fuzzing, comparison, archive (needs DATA)
 	TOXSCREEN_PYTHON=$(abspath $(PYTHON)) TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 30m ./...
 	go test -C scripts/bench/serve .
 	DATA_FOLDER=$(abspath $(DATA)) $(PYTHON) -m pytest -q scripts training
@@ -98,7 +98,8 @@ test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests
 	@$(MAKE) test-clients
 	@$(MAKE) test-spark
 	@$(MAKE) test-streams
-	@$(MAKE) release-test
+	@if bwrap --unshare-all --ro-bind / / true; then $(MAKE) release-test; \
+	else $(MAKE) release; echo "the release was made and not tried, since this machine allows no namespaces" >&2; fi
 
 .PHONY: test-python
 test-python: python-package ## Type-check and test the Python package (needs pip, 0.6 GB in build/)
@@ -216,7 +217,7 @@ release: tools mmdebstrap build/release/zig/installed ## Make the archives, Debi
 	build/release/release -zig "$(ZIG)" -o dist
 
 .PHONY: release-test
-release-test: release confinement ## Make a release, make it again, and try each file of it on a bare Debian
+release-test: release confinement ## Make a release, make it again, try it on a bare Debian (needs namespaces; 12 minutes, 20 for some commits)
 	go test -C scripts/release -tags release -count 1 -timeout 40m . -zig "$(ZIG)"
 
 .PHONY: wheel
@@ -269,13 +270,13 @@ maven:
 # Gets the packages of Debian for the image, and for the bare machines of the tests.
 .PHONY: mmdebstrap
 mmdebstrap:
-	@$(call debian,mmdebstrap,mmdebstrap)
+	@$(call debian,mmdebstrap,mmdebstrap debian-archive-keyring)
 
 # Run the release: a root file system in namespaces, and the image.
 .PHONY: confinement
 confinement:
 	@$(call debian,bwrap,bubblewrap)
-	@$(call debian,podman,podman crun)
+	@$(call debian,podman,podman crun uidmap)
 	@$(call debian,curl,curl)
 
 .PHONY: data

@@ -57,10 +57,13 @@ func ReadVersions(s Settings) (Versions, error) {
 	return v, nil
 }
 
+// releasedFrom is the commit of a release, which the linker sets.
+var releasedFrom string
+
 // commit returns the first 12 digits of the commit that the binary was built from, with
 // "-modified" if files differed from it; empty if the build does not record it.
 func commit() string {
-	commit := ""
+	commit := releasedFrom
 	info, _ := debug.ReadBuildInfo()
 	if info == nil {
 		return commit

@@ -18,7 +18,7 @@ import (
 
 // deb writes a Debian package. The binary lies beside ONNX Runtime's library in
 // /usr/lib/toxscreen; the systemd unit is installed and not enabled, since no service
-// should listen unasked.
+// should listen unasked. An upgrade restarts the server if it runs.
 func deb(_ context.Context, p program, out string, created time.Time) error {
 	names, err := p.files()
 	if err != nil {
@@ -41,9 +41,12 @@ func deb(_ context.Context, p program, out string, created time.Time) error {
 		Description: "Score text for toxicity, offline\nSeven calibrated probabilities and the words that cause them, computed by an embedded\nmodel on the CPU; personal data; a server that existing clients know.",
 		MTime:       created,
 		Overridables: nfpm.Overridables{
-			Depends:  []string{"libc6 (>= " + p.Glibc + ")", "libgcc-s1", "libstdc++6"},
+			Depends:  []string{"libc6 (>= " + p.Glibc + ")", "libgcc-s1", "libstdc++6 (>= 8)"},
 			Contents: contents,
-			Deb:      nfpm.Deb{Compression: "gzip"}, // Go's xz takes a minute and saves 3 %
+			Scripts: nfpm.Scripts{
+				PostInstall: "scripts/release/debian/postinst", PreRemove: "scripts/release/debian/prerm", PostRemove: "scripts/release/debian/postrm",
+			},
+			Deb: nfpm.Deb{Compression: "gzip"}, // Go's xz takes a minute and saves 3 %
 		},
 	})
 	if err := nfpm.PrepareForPackager(info, "deb"); err != nil {

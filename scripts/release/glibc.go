@@ -28,6 +28,10 @@ func (p program) glibc() (string, error) {
 // systemLibraries are those of the GNU C library, without which no program starts.
 var systemLibraries = []string{"libc", "libm", "libdl", "libpthread", "librt", "libresolv", "ld-linux-x86-64", "ld-linux-aarch64"}
 
+// newestGLIBCXX is the last number of GLIBCXX_3.4.24, the newest symbols of libstdc++ that
+// systems with glibc 2.28 have, by the policy of manylinux_2_28.
+const newestGLIBCXX = 24
+
 // needs returns the oldest release of the GNU C library that has all symbols of a file. A
 // file that needs another library, except for those that are allowed, is an error: not
 // every system has it.
@@ -52,6 +56,11 @@ func needs(path string, allowed ...string) ([]int, error) {
 	}
 	newest := []int{}
 	for _, symbol := range symbols {
+		if release, ok := strings.CutPrefix(symbol.Version, "GLIBCXX_3.4."); ok {
+			if n, err := strconv.Atoi(release); err != nil || n > newestGLIBCXX {
+				return nil, fmt.Errorf("%s needs %s of libstdc++, which is newer than what manylinux_2_28 promises, %d", symbol.Name, symbol.Version, newestGLIBCXX)
+			}
+		}
 		release, ok := strings.CutPrefix(symbol.Version, "GLIBC_")
 		if !ok {
 			continue

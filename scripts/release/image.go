@@ -2,7 +2,6 @@ package main
 
 import (
 	"archive/tar"
-	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -19,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/distribution/reference"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
@@ -48,10 +48,7 @@ var iconv = regexp.MustCompile(`^usr/lib/[^/]+/gconv/`)
 const user = 65532
 
 // debian is a package of Debian in the image.
-type debian struct {
-	Name, Version, Architecture string
-	Copyright                   string // the file with its licences, a path in the image
-}
+type debian struct{ Name, Version, Architecture string }
 
 // image writes out/toxscreen-VERSION-image-ARCH.tar, an image that runs the program in the
 // folder staged. The tar is an OCI image layout that `docker load` and `podman load` read, too.
@@ -151,13 +148,18 @@ func assemble(layers []mutate.Addendum, arch string, created time.Time) (v1.Imag
 
 // writeImage writes the image to a tar, by way of an OCI image layout in a new folder.
 func writeImage(file, folder string, made v1.Image, created time.Time) error {
-	const reference = "toxscreen:" + toxscreen.Version
+	const short = "toxscreen:" + toxscreen.Version
+	name, err := reference.ParseNormalizedNamed(short) // what containerd and Docker call it
+	if err != nil {
+		return err
+	}
 	images, err := layout.Write(folder, empty.Index)
 	if err != nil {
 		return err
 	}
 	if err := images.AppendImage(made, layout.WithAnnotations(map[string]string{
 		"org.opencontainers.image.ref.name": toxscreen.Version,
+		"io.containerd.image.name":          name.String(),
 	})); err != nil {
 		return err
 	}
@@ -166,7 +168,7 @@ func writeImage(file, folder string, made v1.Image, created time.Time) error {
 		return err
 	}
 	blob := func(d v1.Descriptor) string { return path.Join("blobs", d.Digest.Algorithm, d.Digest.Hex) }
-	loaded := tarball.Descriptor{Config: blob(manifest.Config), RepoTags: []string{reference}}
+	loaded := tarball.Descriptor{Config: blob(manifest.Config), RepoTags: []string{short}}
 	for _, l := range manifest.Layers {
 		loaded.Layers = append(loaded.Layers, blob(l))
 	}
@@ -210,6 +212,10 @@ func programTree(staged string) (tree, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Nobody is at a terminal there.
+	maps.DeleteFunc(t, func(name string, _ entry) bool {
+		return strings.HasPrefix(name, "usr/share/") && !strings.HasPrefix(name, "usr/share/doc") || strings.HasPrefix(name, "usr/lib/systemd")
+	})
 	t.add("usr/bin/toxscreen", entry{mode: fs.ModeSymlink | 0o777, link: "../lib/toxscreen/toxscreen"})
 	return t, nil
 }
@@ -249,7 +255,7 @@ func baseTree(ctx context.Context, work, arch string) (tree, []debian, error) {
 	// Only what it downloads is used: it gives apt folders of its own, for any architecture, with
 	// root and without.
 	_, err := command(ctx, nil, "mmdebstrap", "--quiet", "--variant=extract", "--format=null", "--architectures="+arch,
-		"--include="+strings.Join(basePackages, ","), "--extract-hook=copy-out /var/cache/apt/archives "+work, debianRelease, "/dev/null")
+		"--include="+strings.Join(basePackages, ","), "--extract-hook=copy-out /var/cache/apt/archives '"+work+"'", debianRelease, "/dev/null")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -331,9 +337,6 @@ func (t tree) addPackage(ctx context.Context, file string, certificates *[]byte)
 			return debian{}, fmt.Errorf("%s is neither a file nor a folder nor a symbolic link", name)
 		}
 	}
-	// Packages from one source share a folder, to which the others have links.
-	folder := "usr/share/doc/" + d.Name
-	d.Copyright = "/usr/share/doc/" + cmp.Or(t[folder].link, d.Name) + "/copyright"
 	return d, nil
 }
 

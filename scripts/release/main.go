@@ -6,7 +6,7 @@
 //
 // COMMAND runs zig, like "build/release/zig/bin/python -m ziglang": it compiles for both
 // processors and an old GNU C library. The same commit gives the same bytes, with the same
-// Go, zig and Debian packages.
+// Go and zig; the wheels also need the same Python, and the images the same Debian packages.
 //
 //	build/release/release -stage DIR
 //
@@ -24,11 +24,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,10 +69,19 @@ func run(ctx context.Context, out, zig, folder string) error {
 // that of manylinux_2_28, Debian 10 and RHEL 8.
 var architectures = map[string]string{"amd64": "x86_64-linux-gnu.2.28", "arm64": "aarch64-linux-gnu.2.28"}
 
-// release writes all files of a release into an empty folder.
+// neutral is the environment of the compilers: the settings of whoever makes the release
+// must not change its bytes, or ask for a newer processor.
+var neutral = []string{"GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "CGO_CFLAGS=-O2 -g", "CGO_CPPFLAGS=", "CGO_LDFLAGS=-O2 -g"}
+
+// release writes all files of a release into a folder, in place of those of an earlier one.
 func release(ctx context.Context, out, zig string) error {
 	if runtime.GOOS != "linux" || architectures[runtime.GOARCH] == "" {
 		return fmt.Errorf("a release is made on linux/amd64 or linux/arm64, since the program prints its completions, and not on %s/%s", runtime.GOOS, runtime.GOARCH)
+	}
+	if changed, err := command(ctx, nil, "git", "status", "--porcelain"); err != nil {
+		return err
+	} else if changed != "" {
+		return fmt.Errorf("these files differ from the commit that the release would name; commit or stash them:\n%s", changed)
 	}
 	created, err := commitTime(ctx)
 	if err != nil {
@@ -81,12 +92,12 @@ func release(ctx context.Context, out, zig string) error {
 		return fmt.Errorf("failed to create a work folder: %w", err)
 	}
 	defer os.RemoveAll(work)
-	if err := errors.Join(os.RemoveAll(out), os.MkdirAll(out, 0o755)); err != nil {
-		return fmt.Errorf("failed to empty the folder of the release: %w", err)
+	if err := emptied(out); err != nil {
+		return err
 	}
 
 	zigFor := func(arch string) []string {
-		return []string{"GOOS=linux", "GOARCH=" + arch, fmt.Sprintf("CC=%s cc -target %s", zig, architectures[arch])}
+		return append(slices.Clone(neutral), "GOOS=linux", "GOARCH="+arch, fmt.Sprintf("CC=%s cc -target %s", zig, architectures[arch]))
 	}
 	// What is the same for both comes from the program that runs here.
 	texts := filepath.Join(work, "texts")
@@ -122,6 +133,22 @@ func release(ctx context.Context, out, zig string) error {
 	return sum(out)
 }
 
+// emptied makes a folder, or removes what is in that of an earlier release.
+func emptied(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("failed to read the folder of the release: %w", err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "SHA256SUMS")); len(entries) > 0 && err != nil {
+		return fmt.Errorf("%s has files, and no SHA256SUMS of a release: empty it, or give another folder with -o", folder)
+	}
+	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
+		return fmt.Errorf("failed to empty the folder of the release: %w", err)
+	}
+	// So that a release that fails can be repeated.
+	return os.WriteFile(filepath.Join(folder, "SHA256SUMS"), nil, 0o644)
+}
+
 // commitTime returns the time of the commit that the release is made of.
 func commitTime(ctx context.Context) (time.Time, error) {
 	output, err := command(ctx, nil, "git", "log", "-1", "--format=%ct")
@@ -148,6 +175,9 @@ func sum(folder string) error {
 	}
 	var lines strings.Builder
 	for _, e := range entries {
+		if e.Name() == "SHA256SUMS" {
+			continue
+		}
 		h := sha256.New()
 		if err := copyTo(h, filepath.Join(folder, e.Name())); err != nil {
 			return fmt.Errorf("failed to sum the release: %w", err)

@@ -40,8 +40,8 @@ var (
 )
 
 // `make release-test` makes a release and gives these tests its folder. They need
-// mmdebstrap, bubblewrap and podman, and network only for Debian's packages: what is tried
-// has none.
+// mmdebstrap, bubblewrap and podman, namespaces, and network for Debian's packages: what is
+// tried has none.
 var (
 	dist = flag.String("dist", "../../dist", "the folder of the release")
 	zig  = flag.String("zig", "", "the command that runs zig, to make the release again")
@@ -123,14 +123,9 @@ func TestTheChangelogHasTheSizes(t *testing.T) {
 // Another machine, here a clone in another folder, makes the same bytes. For a quarter of all
 // commits, chosen by the hash, it also compiles everything again, which takes eight minutes.
 func TestTheSameCommitMakesTheSameRelease(t *testing.T) {
-	if *zig == "" {
-		t.Skip("-zig is not given")
-	}
-	if changed := output(t, exec.Command("git", "status", "--porcelain")); changed != "" {
-		t.Skip("the clone has changes, so a clone of it is another program")
-	}
 	clone := filepath.Join(t.TempDir(), "clone")
 	output(t, exec.Command("git", "clone", "--quiet", "../..", clone))
+	output(t, exec.Command("git", "-C", clone, "tag", "v99.9.9")) // says nothing about the bytes
 	tool := filepath.Join(clone, "build/release/release")
 	output(t, exec.Command("go", "build", "-C", filepath.Join(clone, "scripts/release"), "-o", tool, "."))
 	c := exec.Command(tool, "-zig", *zig, "-o", "dist")
@@ -147,7 +142,6 @@ func TestTheSameCommitMakesTheSameRelease(t *testing.T) {
 // On a machine that has nothing but Debian's packages, no compiler and no network, each
 // artefact scores, finds personal data and serves.
 func TestAMachineWithoutACompiler(t *testing.T) {
-	needNamespaces(t)
 	bare := bareRoot(t, "bookworm", "essential", "amd64", "libstdc++6")
 	t.Run("archive", func(t *testing.T) {
 		folder := t.TempDir()
@@ -196,7 +190,6 @@ for result in toxscreen.score_many(["You are a stupid idiot.", "Thank you!"]):
 
 // The program for arm64 runs under QEMU, and its scores are those of amd64.
 func TestArm64(t *testing.T) {
-	needNamespaces(t)
 	bare := bareRoot(t, "bookworm", "extract", "arm64", "base-files", "libc6", "libstdc++6")
 	qemu := filepath.Join(bareRoot(t, "trixie", "extract", "amd64", "qemu-user"), "usr/bin/qemu-aarch64")
 	folder := t.TempDir()
@@ -450,14 +443,6 @@ func expected(t *testing.T) []map[string]float64 {
 func sandbox(ctx context.Context, in []string, command ...string) *exec.Cmd {
 	args := append([]string{"--unshare-all", "--die-with-parent", "--clearenv", "--setenv", "PATH", "/usr/sbin:/usr/bin:/sbin:/bin", "--setenv", "HOME", "/tmp"}, in...)
 	return exec.CommandContext(ctx, "bwrap", slices.Concat(args, []string{"--proc", "/proc", "--dev", "/dev", "--chdir", "/", "--"}, command)...)
-}
-
-// needNamespaces skips a test where nothing may make namespaces, as in some containers.
-func needNamespaces(t *testing.T) {
-	t.Helper()
-	if said, err := sandbox(t.Context(), []string{"--ro-bind", "/", "/"}, "true").CombinedOutput(); err != nil {
-		t.Skipf("this machine allows no namespaces: %v\n%s", err, said)
-	}
 }
 
 // bareRoot makes a file system of Debian packages.

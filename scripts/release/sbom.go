@@ -60,7 +60,7 @@ func (p program) describeImage(path string, packages []debian) error {
 		for _, d := range packages {
 			*bom.Components = append(*bom.Components, cyclonedx.Component{
 				BOMRef: "debian-" + d.Name, Type: cyclonedx.ComponentTypeLibrary, Name: d.Name, Version: d.Version,
-				PackageURL: fmt.Sprintf("pkg:deb/debian/%s@%s?arch=%s&distro=%s", d.Name, url.PathEscape(d.Version), d.Architecture, debianRelease),
+				PackageURL: fmt.Sprintf("pkg:deb/debian/%s@%s?arch=%s&distro=%s", d.Name, url.QueryEscape(d.Version), d.Architecture, debianRelease),
 			})
 		}
 		return nil

@@ -34,9 +34,13 @@ func stage(ctx context.Context, dir string, env []string) (program, error) {
 	}
 	platform := strings.Fields(names)
 	p := program{Version: toxscreen.Version, OS: platform[0], Arch: platform[1], dir: dir}
-	// No paths of this machine and no random ids, but the commit, which `toxscreen version` shows.
-	_, err = command(ctx, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid= -extldflags=-s", "-o", p.binary(), "./cmd/toxscreen")
+	commit, err := command(ctx, nil, "git", "rev-parse", "--short=12", "HEAD")
 	if err != nil {
+		return program{}, err
+	}
+	// No paths of this machine and no random ids. What Go itself records of the clone depends on its tags.
+	flags := "-s -w -buildid= -extldflags=-s -X github.com/toxscreen/toxscreen/screen.releasedFrom=" + strings.TrimSpace(commit)
+	if _, err := command(ctx, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags="+flags, "-o", p.binary(), "./cmd/toxscreen"); err != nil {
 		return program{}, err
 	}
 	// Only from pip, since its package includes the licences.

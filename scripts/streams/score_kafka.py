@@ -30,7 +30,7 @@ def check(error, message):
 
 
 signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # to leave the group, so that others need not wait
-with Consumer(BROKER | GROUP) as consumer, Producer(BROKER) as producer, Screener(max_bytes=10_000) as screener:
+with Consumer(BROKER | GROUP) as consumer, Producer(BROKER | {"enable.idempotence": True}) as producer, Screener(max_bytes=10_000) as screener:
     consumer.subscribe(["comments"])
     while True:
         messages = consumer.consume(100, timeout=0.5)

@@ -293,7 +293,8 @@ def test_kafka_topic_through_a_pipe(kafka, tmp_path) -> None:
         script.chmod(0o755)
     kafka.send([b'{"id": "piped 1", "text": "You are a stupid idiot."}', b"You idiot", b'{"id": "piped 2", "text": "Thank you!"}'])
     path = f"{tmp_path}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    subprocess.run(["sh", FOLDER / "score_topic.sh", kafka.address], env=os.environ | {"PATH": path}, check=True)
+    ran = subprocess.run(["bash", FOLDER / "score_topic.sh", kafka.address], env=os.environ | {"PATH": path}, check=False)
+    assert ran.returncode == 3  # a row has an error
     assert {answer["id"]: answer["flagged"] for _, _, answer in kafka.read("scored", ["piped 1", "piped 2"])} == {"piped 1": True, "piped 2": False}
     assert any("it is not JSON" in answer.get("error", "") for _, _, answer in kafka.read("scored", [None]))  # that row has no id
 
