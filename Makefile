@@ -7,6 +7,8 @@
 DATA ?= ../shared/data
 # How long each fuzz target runs in `make test-all`.
 FUZZTIME ?= 10s
+# The slowest suites that `make test-all` runs after the others. CI takes turns.
+SUITES ?= training programs
 # Number of texts in the set of `make bench` and `make bench-serve` that is not like real traffic.
 TEXTS ?= 5000
 # Number of short rows that `make bench` scores with the default model.
@@ -47,7 +49,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 .PHONY: help
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## Set up everything and score two texts
@@ -89,12 +91,19 @@ test: ## All tests needed to trust the build (minutes; 5 more the first time)
 	@$(MAKE) test-python
 
 .PHONY: test-all
-test-all: test build smollm2 chromium strace confinement data $(VENV) ## Also the slow tests: Python, fuzzing, comparison, archive (needs DATA)
+test-all: test build smollm2 chromium strace data $(VENV) ## Also the slow tests: everything, or some of SUITES (needs DATA)
 	TOXSCREEN_PYTHON=$(abspath $(PYTHON)) TOXSCREEN_DATA=$(abspath $(DATA)) go test -tags slow -timeout 30m ./...
 	go test -C scripts/bench/serve .
+	@for suite in $(SUITES); do $(MAKE) test-$$suite; done
+
+.PHONY: test-training
+test-training: data $(VENV) ## Test training and scripts in Python, prove the splits, and fuzz (needs DATA)
 	DATA_FOLDER=$(abspath $(DATA)) $(PYTHON) -m pytest -q scripts training
 	$(PYTHON) training/check_splits.py $(DATA)
 	scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: test-programs
+test-programs: confinement ## Test toxscreen among other programs: clients, Spark, Kafka and NATS, and a release on bare machines
 	@$(MAKE) test-clients
 	@$(MAKE) test-spark
 	@$(MAKE) test-streams

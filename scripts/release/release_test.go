@@ -130,7 +130,7 @@ func TestTheSameCommitMakesTheSameRelease(t *testing.T) {
 	output(t, exec.Command("go", "build", "-C", filepath.Join(clone, "scripts/release"), "-o", tool, "."))
 	c := exec.Command(tool, "-zig", *zig, "-o", "dist")
 	c.Dir = clone
-	if strings.ContainsAny(output(t, exec.Command("git", "rev-parse", "HEAD"))[:1], "0123") {
+	if strings.ContainsAny(output(t, exec.Command("git", "rev-parse", "HEAD"))[1:2], "0123") { // the first digit chooses CI's suites
 		c.Env = append(os.Environ(), "GOCACHE="+t.TempDir(), "ZIG_GLOBAL_CACHE_DIR="+t.TempDir())
 	}
 	output(t, c)
