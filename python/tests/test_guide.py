@@ -31,7 +31,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(environment: Path, language: str, code: str) -> str:
-    """Runs a block with no other programs than those of the environment."""
+    """Runs a block with no other programs than those of the environment, and with the wheel of `make wheel`."""
+    code = re.sub(r"\./toxscreen-\S+\.whl", "build/wheel/toxscreen-*.whl", code)
     command = ["/bin/sh", "-ec", code] if language == "sh" else [str(environment / "bin" / "python"), "-c", code]
     variables = {"PATH": str(environment / "bin"), "HOME": str(environment)}
     ran = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)

@@ -33,7 +33,7 @@ def hatch_build() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def wheel() -> zipfile.ZipFile:
-    [path] = (ROOT / "dist").glob("toxscreen-*.whl")
+    [path] = (ROOT / "build" / "wheel").glob("toxscreen-*.whl")
     return zipfile.ZipFile(path)
 
 
