@@ -1,6 +1,6 @@
 # Needs Go (the version in go.mod), a C and a C++ compiler, and Python with pip
 # or npm; `make test` needs Python 3.11 with pip, and `make test-all` also npm and a
-# JDK, and installs Chromium and Maven from Debian.
+# JDK, and installs Chromium, Maven and others from Debian.
 # `make help` lists the targets.
 
 # The folder with the data for training and comparison; see `make train`.
@@ -76,10 +76,7 @@ smollm2: tools ## Put the small model SmolLM2 into the user's cache, for test-al
 # not compare it with a picture, so the browser's version may change.
 .PHONY: chromium
 chromium: ## Install Debian's Chromium, as root, and axe-core, for the tests of the playground in test-all
-	@command -v chromium >/dev/null || command -v apt-get >/dev/null || \
-	  { echo "Chromium and apt-get are missing: install Chromium and put it on the PATH as chromium" >&2; exit 1; }
-	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends chromium; } || \
-	  { echo "Chromium could not be installed: run apt-get install chromium as root" >&2; exit 1; }
+	@$(call debian,chromium,chromium)
 	@command -v npm >/dev/null || { echo "npm is missing: install Node" >&2; exit 1; }
 	npm ci --prefix $(PAGE_TESTS) --ignore-scripts --no-audit --no-fund --loglevel=error
 
