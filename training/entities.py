@@ -267,7 +267,7 @@ def main(argv: list[str] | None = None):
     checkpoint, log = args.out / "checkpoint.pt", args.out / "log.jsonl"
 
     torch.manual_seed(args.seed)
-    tokenizer = train.base_tokenizer()
+    tokenizer = folders.tokenizer(SHIPPED)
     frozen, model = Frozen(SHIPPED, args.shared), Names(args.layers, shapes=not args.no_shapes)
     if args.shared:
         model.layers = network.from_base().layers[args.shared : args.shared + args.layers]

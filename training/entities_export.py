@@ -71,7 +71,7 @@ class Shipped:
     def __init__(self, file: Path):
         self.embeddings = folders.session(entities.SHIPPED / "stage-1.ort")
         self.network = folders.session(file)
-        self.tokenizer = train.base_tokenizer()
+        self.tokenizer = folders.tokenizer(entities.SHIPPED)
 
     def inputs(self, ids: np.ndarray, shapes: np.ndarray) -> dict[str, np.ndarray]:
         given = {"input_ids": ids[None], stages.MASK: np.ones_like(ids[None])}
@@ -153,7 +153,7 @@ def main():
 
     examples = data.epoch(args.data, 2000, 0)
     rng = np.random.default_rng(export.SEED)
-    windows = entities.windows_of([examples[i] for i in rng.permutation(len(examples))[: export.MEASURED_TEXTS]], train.base_tokenizer(), rng)
+    windows = entities.windows_of([examples[i] for i in rng.permutation(len(examples))[: export.MEASURED_TEXTS]], folders.tokenizer(entities.SHIPPED), rng)
     fp32 = Shipped(fused)
     feeds = [fp32.inputs(w.ids, w.shapes) for w in windows]
     quantise.quantise(fused, small, EXACT, quantise.ranges(fused, EXACT, feeds))

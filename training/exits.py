@@ -22,6 +22,7 @@ import numpy as np
 import onnx
 import torch
 from scipy.stats import beta, binom
+from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional as F
 
@@ -132,7 +133,7 @@ class Branch(nn.Module):
         return torch.logsumexp(torch.cat([overall, self.evidence(x) + (1.0 - real) * -10000.0], dim=1), dim=1)
 
 
-def training_windows(folder: Path, tokens: int) -> list[np.ndarray]:
+def training_windows(folder: Path, tokenizer: Tokenizer, tokens: int) -> list[np.ndarray]:
     """int64 [tokens] each: rows in their natural mix and disguised, parts of long ones, and mosaics."""
     rng = np.random.default_rng(SEED)
     rows = data.training_rows(folder, grammars.rows("train", MOST["grammars"], SEED))
@@ -141,7 +142,6 @@ def training_windows(folder: Path, tokens: int) -> list[np.ndarray]:
         by_source.setdefault(row.source, []).append(row)
     chosen = [some[i] for source, some in by_source.items() for i in rng.permutation(len(some))[: MOST.get(source)]]
     rng.shuffle(chosen)
-    tokenizer = train.base_tokenizer()
     examples = train.tokenize(chosen, tokenizer, rng, data.telling_words(rows), DISGUISED)
     further = []
     for source in ("jigsaw", "jigsaw_negatives", "jigsaw_more", "perspective_context", "perspective_github"):
@@ -155,7 +155,7 @@ def training_windows(folder: Path, tokens: int) -> list[np.ndarray]:
     return [e.ids for e, size in zip(examples, sizes) if size <= tokens]
 
 
-def windows_of(tokenizer, text: str) -> list[np.ndarray]:
+def windows_of(tokenizer: Tokenizer, text: str) -> list[np.ndarray]:
     encoding = tokenizer.encode(text, add_special_tokens=False)
     return [np.array([train.CLS, *encoding.ids[start:end], train.SEP]) for start, end, _, _ in folders.divide(text, encoding.offsets, train.MAX_TOKENS - 2, train.OVERLAP)]
 
@@ -403,9 +403,9 @@ def choose(exits: list[Exit], dev: Opinions, sources: np.ndarray, decisions: Dec
     return {"share": float(np.ceil(1e5 * beta.ppf(CONFIDENCE, differ + 1, rows - differ)) / 1e5), "confidence": CONFIDENCE, "rows": rows, "differ": differ}
 
 
-def dev_windows(folder: Path) -> tuple[list[np.ndarray], list[int], np.ndarray]:
+def dev_windows(folder: Path, tokenizer: Tokenizer) -> tuple[list[np.ndarray], list[int], np.ndarray]:
     """(windows, the text of each, sources of the texts): the dev rows of all sources, each text once."""
-    tokenizer, windows, text, sources, seen = train.base_tokenizer(), [], [], [], set()
+    windows, text, sources, seen = [], [], [], set()
     for source in data.LOADERS:
         for row in plain.rows(data.split_rows(folder, source, "dev")):
             if (key := data.key(row.text)) not in seen:
@@ -460,7 +460,8 @@ def main(argv: list[str] | None = None):
     manifest = json.loads((args.folder / "manifest.json").read_text(encoding="utf-8"))
     decisions, layers = Decisions(manifest), stages.count(whole)
 
-    windows = training_windows(args.data, args.tokens)
+    tokenizer = folders.tokenizer(args.folder)
+    windows = training_windows(args.data, tokenizer, args.tokens)
     said = opinions(whole, manifest, windows, [0] * len(windows), args.layers, args.out / "train")
     print(f"{len(said):,} training windows, {said.starts[-1]:,} tokens, {decisions.doubtful(said).mean():.1%} in doubt", flush=True)
     parts, networks = stages.split(whole, args.layers), []
@@ -469,7 +470,7 @@ def main(argv: list[str] | None = None):
         networks.append(stages.exit_network(branch_graph(branch, said, layer, args.out), layer, f"exit_{layer}"))
     parts, networks = saved(parts, "stage", args.out), saved(networks, "exit", args.out)
 
-    windows, text, sources = dev_windows(args.data)
+    windows, text, sources = dev_windows(args.data, tokenizer)
     dev = opinions(whole, manifest, windows, text, [], args.out / "dev")
     order = sorted(range(len(windows)), key=lambda i: len(windows[i]))
     logits = dev_logits(parts, networks, args.layers, [windows[i] for i in order])

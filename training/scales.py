@@ -99,7 +99,7 @@ def main():
     parser.add_argument("--out", required=True, type=Path, help="folder with export.py's fused.onnx")
     args = parser.parse_args()
     fused = args.out / "fused.onnx"
-    texts = export.texts_to_measure(args.data)
+    texts = export.texts_to_measure(args.data, train.base_tokenizer())
     widths(fused, texts[:300])
     with tempfile.TemporaryDirectory() as scratch:
         variants = {name: Path(scratch) / f"{i}.onnx" for i, name in enumerate(("dynamic", "fixed", "fixed, none apart", "fixed, weights of 8 bits", "fixed by 100 texts"))}
