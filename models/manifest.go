@@ -46,6 +46,9 @@ type Manifest struct {
 	// Thresholds is the minimum probability, in (0, 1], for an attribute to be
 	// flagged. Each attribute of Labels has one.
 	Thresholds toxscreen.Scores `json:"thresholds"`
+	// Sensitivity has the thresholds of the other sensitivities, low and high, for each
+	// attribute of Labels; those of medium are Thresholds. nil if the model has none.
+	Sensitivity map[Sensitivity]toxscreen.Scores `json:"sensitivity,omitempty"`
 
 	Card Card `json:"card,omitzero"`
 
@@ -299,22 +302,30 @@ func (m Manifest) Validate() error {
 	if err := m.Spec.Validate(); err != nil {
 		found = append(found, err)
 	}
+	found = append(found, m.validateThresholds("thresholds", m.Thresholds), m.validateSensitivity())
+	return errors.Join(found...)
+}
+
+// validateThresholds reports everything that is wrong with the thresholds under a key.
+func (m Manifest) validateThresholds(key string, thresholds toxscreen.Scores) error {
+	var found []error
+	wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(key+": "+format, args...)) }
 	measured := map[toxscreen.Attribute]bool{}
 	for _, l := range m.Labels {
 		if l.Attribute == nil || measured[*l.Attribute] {
 			continue
 		}
 		measured[*l.Attribute] = true
-		if _, ok := m.Thresholds.Get(*l.Attribute); !ok {
-			wrong("thresholds: %s is missing, but it is among the labels", *l.Attribute)
+		if _, ok := thresholds.Get(*l.Attribute); !ok {
+			wrong("%s is missing, but it is among the labels", *l.Attribute)
 		}
 	}
-	for a, t := range m.Thresholds.All() {
+	for a, t := range thresholds.All() {
 		if !measured[a] {
-			wrong("thresholds: %s is not among the labels", a)
+			wrong("%s is not among the labels", a)
 		}
 		if !(t > 0 && t <= 1) {
-			wrong("thresholds: %v for %s must be over 0 and at most 1", t, a)
+			wrong("%v for %s must be over 0 and at most 1", t, a)
 		}
 	}
 	return errors.Join(found...)

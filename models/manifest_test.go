@@ -208,6 +208,64 @@ func TestManifestErrorsOfExits(t *testing.T) {
 	}
 }
 
+// TestSensitivity: a model has thresholds for each sensitivity, or for medium only. The error
+// for another one names the model and what to do instead.
+func TestSensitivity(t *testing.T) {
+	m, err := read(manifestOf(t, "tiny-exits"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sensitivity, want := range map[models.Sensitivity]float64{"": 0.5, models.SensitivityLow: 0.9, models.SensitivityMedium: 0.5, models.SensitivityHigh: 0.3} {
+		thresholds, err := m.ThresholdsAt(sensitivity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := thresholds.Get(toxscreen.Threat); got != want {
+			t.Errorf("the threshold at %q is %v, want %v", sensitivity, got, want)
+		}
+	}
+	bare, err := read(manifestOf(t, "tiny"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if thresholds, err := bare.ThresholdsAt(models.SensitivityMedium); err != nil || thresholds != bare.Thresholds {
+		t.Errorf("medium is %v, %v", thresholds, err)
+	}
+	for _, sensitivity := range []models.Sensitivity{models.SensitivityLow, models.SensitivityHigh} {
+		_, err := bare.ThresholdsAt(sensitivity)
+		wantError(t, err, "failed to apply sensitivity "+string(sensitivity), "model tiny@1.0.0 sha256:", "set your own with --threshold")
+	}
+}
+
+// TestManifestErrorsOfSensitivity: thresholds that are missing or out of order would flag other
+// texts than their name says.
+func TestManifestErrorsOfSensitivity(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		old, new string // of the manifest of tiny-exits
+		want     string
+	}{
+		{"no low", `"low": {`, `"lowest": {`, "sensitivity.low: missing"},
+		{"no high", `"high": {`, `"highest": {`, "sensitivity.high: missing"},
+		{"unknown key", `"high": {`, `"highest": {`, `sensitivity: unknown key "highest": it must be low or high`},
+		{"medium twice", `"low": {`, `"medium": {"toxicity": 0.5}, "low": {`, `sensitivity: unknown key "medium"`},
+		{"no threshold for a label", `"threat": 0.9,`, ``, "sensitivity.low: threat is missing, but it is among the labels"},
+		{"threshold of 0", `"threat": 0.3,`, `"threat": 0,`, "sensitivity.high: 0 for threat must be over 0 and at most 1"},
+		{"threshold over 1", `"threat": 0.9,`, `"threat": 1.5,`, "sensitivity.low: 1.5 for threat must be over 0 and at most 1"},
+		{"low under medium", `"threat": 0.9,`, `"threat": 0.4,`, "sensitivity.low: 0.4 for threat must be at least 0.5, as in thresholds"},
+		{"high over medium", `"threat": 0.3,`, `"threat": 0.6,`, "sensitivity.high: 0.6 for threat must be at most 0.5, as in thresholds"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text := manifestOf(t, "tiny-exits")
+			if strings.Count(text, test.old) != 1 {
+				t.Fatalf("the manifest of tiny-exits has no %s, or more than one", test.old)
+			}
+			_, err := read(strings.Replace(text, test.old, test.new, 1))
+			wantError(t, err, "manifest.json", test.want)
+		})
+	}
+}
+
 // TestManifestErrorsAllAtOnce: one run reports every mistake in a
 // manifest.
 func TestManifestErrorsAllAtOnce(t *testing.T) {

@@ -52,20 +52,30 @@ func (m Manifest) Text(folder Folder) string {
 		}
 	}
 	line("spans", spans)
+	heads, shown := "THRESHOLD", []Sensitivity{SensitivityMedium}
+	if m.Sensitivity != nil {
+		line("sensitivity", "low, medium or high: the thresholds below, at which about 1, 3 or 15 of 1,000 harmless ordinary texts are flagged")
+		heads, shown = "LOW\tMEDIUM\tHIGH", Sensitivities()
+	}
 	b.WriteString("\n")
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ATTRIBUTE\tLABEL\tTHRESHOLD\tCALIBRATED")
+	fmt.Fprintln(table, "ATTRIBUTE\tLABEL\t"+heads+"\tCALIBRATED")
 	for _, l := range m.Labels {
 		if l.Attribute == nil {
-			fmt.Fprintf(table, "-\t%s\t\t\n", l.Name)
+			fmt.Fprintf(table, "-\t%s%s\t\n", l.Name, strings.Repeat("\t", len(shown)))
 			continue
 		}
-		threshold, _ := m.Thresholds.Get(*l.Attribute)
+		row := []string{l.Attribute.String(), l.Name}
+		for _, s := range shown {
+			thresholds, _ := m.ThresholdsAt(s) // which the manifest has
+			threshold, _ := thresholds.Get(*l.Attribute)
+			row = append(row, fmt.Sprint(threshold))
+		}
 		calibrated := "no"
 		if c, ok := m.Calibration[*l.Attribute]; ok {
 			calibrated = fmt.Sprintf("%d knots", len(c.Knots))
 		}
-		fmt.Fprintf(table, "%s\t%s\t%v\t%s\n", l.Attribute, l.Name, threshold, calibrated)
+		fmt.Fprintln(table, strings.Join(append(row, calibrated), "\t"))
 	}
 	if len(m.Card.Figures) > 0 {
 		fmt.Fprintln(table, "\nMEASURE\tVALUE\t95 %\tGOAL")

@@ -215,6 +215,7 @@ def write(name, description, labels, span_labels, with_types, calibration, doubt
     if exits:
         for variant in manifest["variants"]:
             variant["exits"] = exits
+        manifest["sensitivity"] = {"low": {l: 0.9 for l in LABELS}, "high": {l: 0.3 for l in LABELS}}
     if span_labels:
         manifest["undo_disguise"] = True
         manifest["outputs"]["tokens"] = "token_logits"
