@@ -41,7 +41,11 @@ type Settings struct {
 	// one for each core that Go may use.
 	Threads int
 
-	// Thresholds replace the model's thresholds for the attributes that have a
+	// Sensitivity selects the thresholds among those of the model. Low and high are an error
+	// for a model whose manifest has no thresholds for them. Default:
+	// [models.SensitivityMedium].
+	Sensitivity models.Sensitivity
+	// Thresholds replace the thresholds of the Sensitivity for the attributes that have a
 	// number here.
 	Thresholds toxscreen.Scores
 	// MaxBytes is the maximum length of a text in bytes. Default:
@@ -107,6 +111,9 @@ func Open(s Settings) (*Screener, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Thresholds, err = s.inForce(model.Manifest()); err != nil {
+		return nil, errors.Join(err, model.Close())
+	}
 	screener, err := on(model, s)
 	if err != nil {
 		return nil, errors.Join(err, model.Close())
@@ -119,6 +126,16 @@ func Open(s Settings) (*Screener, error) {
 		screener.Screener = screener.With(toxscreen.WithEntities(screener.finder))
 	}
 	return screener, nil
+}
+
+// inForce returns the thresholds that count: the caller's, and for other attributes those of
+// the sensitivity.
+func (s Settings) inForce(model models.Manifest) (toxscreen.Scores, error) {
+	thresholds, err := model.ThresholdsAt(s.Sensitivity)
+	for a, threshold := range s.Thresholds.All() {
+		thresholds.Set(a, threshold)
+	}
+	return thresholds, err
 }
 
 // on returns a Screener that scores by a classifier.

@@ -5,6 +5,7 @@ package screen_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	"github.com/toxscreen/toxscreen/judge/judgetest"
 	"github.com/toxscreen/toxscreen/judge/ollama/ollamatest"
 	"github.com/toxscreen/toxscreen/judge/selftest"
+	"github.com/toxscreen/toxscreen/models"
 	"github.com/toxscreen/toxscreen/screen"
 )
 
@@ -387,6 +389,7 @@ func TestOpenFails(t *testing.T) {
 	}{
 		"a missing model":          {screen.Settings{Model: "./nonesuch"}, "failed to find model"},
 		"a missing calibration":    {screen.Settings{Model: tiny, Calibration: missing}, "failed to read fusion parameters: open " + missing},
+		"no such thresholds":       {screen.Settings{Model: tiny, Sensitivity: models.SensitivityHigh}, "failed to apply sensitivity high: model tiny@1.0.0 sha256:"},
 		"an invalid address":       {screen.Settings{Model: tiny, Judge: judge.Config{Model: "m", Host: "http://"}, JudgeCache: screen.NoCache}, "is not an address"},
 		"a cache that is a folder": {screen.Settings{Model: tiny, Judge: judge.Config{Model: "m"}, JudgeCache: folder}, folder},
 	} {
@@ -401,6 +404,42 @@ func TestOpenFails(t *testing.T) {
 			if _, cache := errors.AsType[*screen.CacheError](err); cache != (name == "a cache that is a folder") {
 				t.Errorf("%T", err)
 			}
+		})
+	}
+}
+
+// The thresholds of a sensitivity are the model's, and thresholds of the caller come before them.
+// Severity is that of the text, whatever is flagged. The whole network runs where a threshold is
+// lower than that of medium, at which texts leave it early.
+func TestSensitivitySelectsThresholds(t *testing.T) {
+	var own toxscreen.Scores
+	own.Set(toxscreen.Insult, 0.95)
+	for _, c := range []struct {
+		settings         screen.Settings
+		toxicity, insult toxscreen.Probability // thresholds
+		flagged          bool                  // "silly" for toxicity, which is 0.4
+		early            bool
+	}{
+		{screen.Settings{}, 0.5, 0.5, false, true},
+		{screen.Settings{Sensitivity: models.SensitivityMedium}, 0.5, 0.5, false, true},
+		{screen.Settings{Sensitivity: models.SensitivityLow}, 0.9, 0.9, false, true},
+		{screen.Settings{Sensitivity: models.SensitivityHigh}, 0.3, 0.3, true, false},
+		{screen.Settings{Sensitivity: models.SensitivityHigh, Thresholds: own}, 0.3, 0.95, true, false},
+		{screen.Settings{Thresholds: own}, 0.5, 0.95, false, true},
+	} {
+		t.Run(fmt.Sprintf("%s %v", c.settings.Sensitivity, c.insult), func(t *testing.T) {
+			c.settings.Model = "../testdata/models/tiny-exits"
+			screener, err := screen.Open(c.settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer screener.Close()
+			result := score(t, screener, "silly")
+			check(t, "the threshold of toxicity", result.Attributes[toxscreen.Toxicity].Threshold, c.toxicity)
+			check(t, "the threshold of insult", result.Attributes[toxscreen.Insult].Threshold, c.insult)
+			check(t, "flagged for toxicity", result.Attributes[toxscreen.Toxicity].Flagged, c.flagged)
+			check(t, "the severity", result.Severity, toxscreen.SeverityMild)
+			check(t, "whether texts leave early", screener.EndsEarly(), c.early)
 		})
 	}
 }

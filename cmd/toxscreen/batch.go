@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -97,16 +96,14 @@ func (a *app) batch(cmd *cobra.Command, s *config.Settings, o rows.Options) erro
 	}
 	defer screener.Close()
 	shown.Waits = screener.JudgeWaits
-	thresholds, err := json.Marshal(s.Thresholds)
+	settings, err := s.ThresholdSettings()
 	if err != nil {
 		return err
 	}
-	settings := []rows.Setting{
-		{Name: "--provider", Value: string(s.Provider)},
-		{Name: "the judge", Value: screener.JudgedBy()},
-		{Name: "--calibration", Value: screener.Calibration()},
-		{Name: "the thresholds", Value: string(thresholds)},
-	}
+	settings = append(settings,
+		rows.Setting{Name: "--provider", Value: string(s.Provider)},
+		rows.Setting{Name: "the judge", Value: screener.JudgedBy()},
+		rows.Setting{Name: "--calibration", Value: screener.Calibration()})
 	if s.WithPII {
 		more, err := s.FinderSettings()
 		if err != nil {

@@ -147,9 +147,9 @@ func (a *app) evaluateModel(cmd *cobra.Command, s *config.Settings, o *evaluateO
 		defer closeGenerator()
 		job.Generator = generator
 	}
-	// The classifier's scores on their own: a judge, a calibration and limits of the
-	// configuration are for other texts than a model's.
-	s.Full, s.Judge, s.Calibration, s.FailOn = true, judge.Config{}, "", toxscreen.Limits{}
+	// The classifier's scores on their own: a judge, a calibration, a sensitivity and limits
+	// of the configuration are for other texts than a model's.
+	s.Full, s.Judge, s.Calibration, s.Sensitivity, s.FailOn = true, judge.Config{}, "", "", toxscreen.Limits{}
 	screener, err := openScreener(s)
 	if err != nil {
 		return err

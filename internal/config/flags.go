@@ -92,7 +92,8 @@ func AddNoJudgeFlag(cmd *cobra.Command) {
 
 // AddScreenerFlags adds the flags of commands that score texts.
 func AddScreenerFlags(cmd *cobra.Command) {
-	AddThresholdFlag(cmd, "the model's")
+	AddFlags(cmd, "sensitivity")
+	AddThresholdFlag(cmd, "those of the sensitivity")
 	AddFlags(cmd, TextKeys...)
 	AddFlags(cmd, ModelKeys...)
 	AddFullFlag(cmd)

@@ -120,6 +120,9 @@ var textKeys = []key{
 }
 
 var decisionKeys = []key{
+	{name: "sensitivity", fallback: string(models.SensitivityMedium), complete: OneOf(models.Sensitivities()...),
+		help:  "low, medium or high: the model's thresholds at which about 1, 3 or 15 of 1,000 harmless ordinary texts are flagged",
+		parse: parsed(models.ParseSensitivity, func(s *Settings) *models.Sensitivity { return &s.Sensitivity })},
 	{name: "calibration", path: always, unset: means("embedded"), complete: fileOf("json"),
 		help:  "`FILE` with fusion parameters from calibrate; default: the embedded ones",
 		parse: text(func(s *Settings) *string { return &s.Calibration })},
@@ -413,7 +416,11 @@ func modelThreshold(a toxscreen.Attribute) func(*Settings) string {
 			return ""
 		}
 		manifest, err := models.ReadManifest(folder.FS)
-		threshold, ok := manifest.Thresholds.Get(a)
+		if err != nil {
+			return ""
+		}
+		thresholds, err := manifest.ThresholdsAt(s.Sensitivity)
+		threshold, ok := thresholds.Get(a)
 		if err != nil || !ok {
 			return ""
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,6 +51,12 @@ func AddReadFlags(cmd *cobra.Command, o *rows.Options) {
 	flags.String("escape", "", "`CHARACTER` before a quote inside the quotes of a CSV or TSV input, like \\ in what Spark writes; default: quotes are doubled")
 	_ = cmd.RegisterFlagCompletionFunc("input-format", OneOf(rows.InputFormats()...))
 	_ = cmd.RegisterFlagCompletionFunc("input-encoding", OneOf("windows-1252", "latin1", "utf-16le", "shift_jis"))
+}
+
+// ThresholdSettings returns the settings on which thresholds depend.
+func (s *Settings) ThresholdSettings() ([]rows.Setting, error) {
+	thresholds, err := json.Marshal(s.Thresholds)
+	return []rows.Setting{{Name: "--sensitivity", Value: string(s.Sensitivity)}, {Name: "the thresholds", Value: string(thresholds)}}, err
 }
 
 // fileTypes returns the file endings of formats in the form of completions.
