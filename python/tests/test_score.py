@@ -295,6 +295,16 @@ def test_a_stated_language_is_believed() -> None:
         assert told.score(german).not_decided is None
 
 
+def test_a_sensitivity_selects_thresholds_of_the_model(tiny: Path) -> None:
+    thresholds = []
+    for sensitivity in ("low", None, "high"):
+        with Screener(model=tiny.with_name("tiny-exits"), sensitivity=sensitivity, thresholds={"insult": 0.7}) as screener:
+            attributes = screener.score("silly").attributes
+            thresholds.append(attributes["toxicity"].threshold)
+            assert attributes["insult"].threshold == 0.7, "a threshold of the caller comes first"
+    assert thresholds == [0.9, 0.5, 0.3]
+
+
 def test_settings_are_those_of_the_command_line() -> None:
     text = "You idiot, write to jim@example.com."
     with Screener(pii=True, full=True, thresholds={"insult": 0.99, "toxicity": 0.98}, threads=1, max_bytes=100, no_judge=True) as screener:

@@ -36,6 +36,7 @@ class Screener:
         threads: int | None = None,
         full: bool = False,
         pii: bool = False,
+        sensitivity: str | None = None,
         thresholds: Mapping[str, float] | None = None,
         language: str | None = None,
         max_bytes: int | None = None,
@@ -52,7 +53,8 @@ class Screener:
         threads      texts scored at once; 0: one per core
         full         run the whole network on clearly harmless texts, too, which makes their order exact
         pii          also find personal data, for Result.entities
-        thresholds   by attribute in 0..1; replace the model's
+        sensitivity  "low", "medium" or "high": the model's thresholds at which about 1, 3 or 15 of 1,000 harmless ordinary texts are flagged
+        thresholds   by attribute in 0..1; replace those of the sensitivity
         language     ISO 639 code of the language that all texts are in, like "en"; detected by default
         max_bytes    texts with more bytes of UTF-8 get an error; 1,048,576 by default
         calibration  file with fusion parameters
@@ -68,6 +70,7 @@ class Screener:
                 "threads": threads,
                 "full": full,
                 "pii": pii,
+                "sensitivity": sensitivity,
                 "thresholds": None if thresholds is None else dict(thresholds),
                 "language": language,
                 "max_bytes": max_bytes,
