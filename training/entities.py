@@ -258,7 +258,7 @@ def main(argv: list[str] | None = None):
     parser.add_argument("--generated", type=int, default=GENERATED, help="generated texts in an epoch (default %(default)s)")
     parser.add_argument("--batch-tokens", type=int, default=2048)
     parser.add_argument("--lr", type=float, default=2e-4)
-    parser.add_argument("--start", type=Path, help="checkpoint.pt of an earlier run to continue with these settings (default: the base model)")
+    parser.add_argument("--start", type=Path, help="checkpoint.pt of an earlier run, or a folder like models/entities-en, to continue with these settings (default: the base model)")
     parser.add_argument("--no-shapes", action="store_true", help="train without the shapes of tokens, to measure what they bring")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args(argv)
@@ -271,7 +271,9 @@ def main(argv: list[str] | None = None):
     frozen, model = Frozen(SHIPPED, args.shared), Names(args.layers, shapes=not args.no_shapes)
     if args.shared:
         model.layers = network.from_base().layers[args.shared : args.shared + args.layers]
-    if args.start:
+    if args.start and args.start.is_dir():
+        network.with_weights(model, stages.read(args.start / "network.ort"), args.start)
+    elif args.start:
         earlier = torch.load(args.start, weights_only=True)
         model.load_state_dict(earlier["model"] | earlier["average"])
     dev = [e for e in data.load(args.data) if e.split == "dev"]

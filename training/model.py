@@ -84,7 +84,12 @@ def from_rounded(folder: Path, name: str) -> Classifier:
 
 def from_folder(folder: Path) -> Classifier:
     """The model that a folder ships, whose weights are rounded to int8: to continue training from it."""
-    graph = stages.whole(Path(folder)).graph
+    return with_weights(from_base(), stages.whole(Path(folder)), folder)
+
+
+def with_weights(model: nn.Module, shipped: onnx.ModelProto, origin: Path) -> nn.Module:
+    """The model with the weights of a graph that quantise.py has rounded; origin names the graph in errors."""
+    graph = shipped.graph
     constants = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
     makers = {output: node for node in graph.node for output in node.output}
     # By the name of the weights: the channels that quantise.py left in fp32.
@@ -97,9 +102,10 @@ def from_folder(folder: Path) -> Classifier:
             weights[apart[name]] = constants[f"{name}_apart"]
         return weights.T
 
-    model = from_base()
     state = {name: values for name, values in constants.items() if name in model.state_dict()}
-    state["embeddings.position.weight"] = constants["embeddings.position.weight_int8"] * constants["embeddings.position.weight_scales"]
+    for name in model.state_dict():  # embeddings
+        if f"{name}_scales" in constants:
+            state[name] = constants[f"{name}_int8"] * constants[f"{name}_scales"]
     for node in graph.node:
         layer = ".".join(node.name.split("/")[1:2])
         if node.op_type == "QAttention":
@@ -108,12 +114,12 @@ def from_folder(folder: Path) -> Classifier:
                 state[f"layers.{index}.{part}.weight"], state[f"layers.{index}.{part}.bias"] = weight, bias
         elif node.op_type == "MatMulIntegerToFloat":
             state[f"{layer}.{node.name.split('/')[2]}.weight"] = exact(node.input[1].removesuffix("_int8"))
-        elif node.name in ("/token_head/MatMul", "/evidence/MatMul"):
+        elif node.name in ("/token_head/MatMul", "/evidence/MatMul", "/names/MatMul"):
             state[f"{layer}.weight"] = constants[node.input[1]].T
-    model.load_state_dict({name: torch.from_numpy(np.array(values)) for name, values in state.items()}, strict=False)
-    if missing := model.state_dict().keys() - state.keys() - {"embeddings.word.weight"}:
-        raise ValueError(f"failed to read the weights of {folder}: {sorted(missing)} are missing; was it made by another version of export.py?")
-    return model
+    if missing := model.state_dict().keys() - state.keys():
+        raise ValueError(f"failed to read the weights of {origin}: {sorted(missing)} are missing; was it made by another version of export.py?")
+    model.load_state_dict({name: torch.from_numpy(np.array(values)) for name, values in state.items()})
+    return model.eval()
 
 
 def minilm() -> tuple[dict, dict[str, torch.Tensor], dict[str, str]]:
