@@ -55,7 +55,7 @@ def trained(tmp_path_factory):
     args = train.arguments(["--data", str(SAMPLE), "--out", str(out), "--tokens", "30000", "--batch-tokens", "512", "--log-every", "5"])
     run = train.train(args, data.training_rows(SAMPLE), [])
     folder = out / "toxicity-en"
-    export.write_folder(run.averaged(), train.base_tokenizer(), SAMPLE, out, folder, "a test")
+    export.write_folder(run.averaged(), train.base_tokenizer().to_str(), SAMPLE, out, folder, "a test")
     return out, folder, run
 
 
