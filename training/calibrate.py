@@ -1,9 +1,7 @@
 """Fits the map from logits to probabilities, on dev rows and the quantised model's own outputs.
 
-The reference scale is "the share of people who would call it so". civil_spans measures it by raters, Perspective's
-scores and our annotations aim at it; perspective_context counts by its raters. jigsaw adds Wikipedia, weighted
-to its natural priors, since the cut in the data folder has two and a half times as many toxic comments
-as Wikipedia.
+The reference scale is "the share of people who would call it so", by docs/model/guideline.md: graded natural text as it
+is distributed, graded rows of labelled sets, and the shares of civil_spans' raters.
 """
 
 from dataclasses import dataclass
@@ -15,20 +13,11 @@ from sklearn.isotonic import IsotonicRegression
 
 import data
 import folder as folders
+import natural
 
-# Weight of each source's whole dev split in a fit, for the attributes that it annotates. Wikipedia raters
-# define severe_toxicity differently from Perspective: jigsaw is not used for that attribute.
-SOURCES = {"civil_spans": 2.0, "perspective_rtp": 0.5, "perspective_rtp2": 0.5, "perspective_context": 0.5, "jigsaw": 1.0, "convabuse": 0.5, "annotations": 1.0}
-SCORED = ("perspective_rtp", "perspective_rtp2", "annotations")  # with all seven attributes
-USED = {
-    "toxicity": ("civil_spans", "perspective_context", "jigsaw", *SCORED),
-    "severe_toxicity": SCORED,
-    "insult": ("civil_spans", "jigsaw", *SCORED),
-    "profanity": ("civil_spans", "jigsaw", *SCORED),
-    "identity_attack": ("civil_spans", "jigsaw", *SCORED),
-    "threat": ("civil_spans", "jigsaw", *SCORED),
-    "sexually_explicit": ("convabuse", *SCORED),
-}
+# Weight of each source's whole dev split in a fit, for the attributes that it annotates. "annotations" are graded rows of
+# labelled sets.
+SOURCES = {"natural": 3.0, "annotations": 1.0, "civil_spans": 0.5}
 
 ISOTONIC_POSITIVES = 200  # with fewer expected positives, the data only supports two knots (Platt)
 KNOTS = 7
@@ -39,16 +28,25 @@ MOST_BEND = 3.0
 
 @dataclass
 class Dev:
+    """weights: float64 [rows]"""
+
     rows: list[data.Row]
     outputs: list[folders.Output]
+    weights: np.ndarray
 
 
 def dev_outputs(model: folders.Model, folder: Path, source: str) -> Dev:
     """Of the texts of one window: raters judged longer ones as a whole, and the score is that of any part. An annotation
-    does not count where a source's raters judged the same text."""
-    rows = [row for row in data.split_rows(folder, source, "dev") if source != "annotations" or row.id.split("/")[0] not in SOURCES]
-    found = [(row, output) for row, output in zip(rows, model.run_all([row.text for row in rows])) if len(output.logits) == 1]
-    return Dev([row for row, _ in found], [output for _, output in found])
+    does not count where civil_spans' raters judged the same text."""
+    if source == "natural":
+        sample = natural.sample(model, folder)
+        rows, outputs, weights = sample.rows, sample.outputs, sample.weights
+    else:
+        elsewhere = (*data.NATURAL, *SOURCES) if source == "annotations" else ()
+        rows = [row for row in data.split_rows(folder, source, "dev") if row.id.split("/")[0] not in elsewhere]
+        outputs, weights = model.run_all([row.text for row in rows]), np.ones(len(rows))
+    one = [i for i, output in enumerate(outputs) if len(output.logits) == 1]
+    return Dev([rows[i] for i in one], [outputs[i] for i in one], weights[one])
 
 
 def prior_weights(y: np.ndarray, prior: float) -> np.ndarray:
@@ -59,18 +57,16 @@ def prior_weights(y: np.ndarray, prior: float) -> np.ndarray:
     return np.where(y > 0.5, prior / rate, (1 - prior) / (1 - rate))
 
 
-def reference(attribute: str, logits: dict[str, np.ndarray], rows: dict[str, list[data.Row]]):
+def reference(attribute: str, logits: dict[str, np.ndarray], dev: dict[str, Dev]):
     """(logit, target, weight) of every row that a fit of attribute uses; weights of a source sum
     to its entry in SOURCES times 1,000."""
     a, parts = data.ATTRIBUTES.index(attribute), []
-    for source in USED[attribute]:
-        if not rows.get(source):
-            continue
-        y = np.array([row.labels[a] if row.human is None else row.human for row in rows[source]], dtype=np.float64)
+    for source, z in logits.items():
+        y = np.array([row.labels[a] for row in dev[source].rows], dtype=np.float64)
         known = ~np.isnan(y)
-        y, z = y[known], logits[source][known, a]
-        w = prior_weights(y, data.NATURAL_SHARES["jigsaw"][attribute]) if source == "jigsaw" else np.ones_like(y)
-        parts.append((z, y, w / w.sum() * 1000 * SOURCES[source]))
+        if known.any():
+            w = dev[source].weights[known]
+            parts.append((z[known, a], y[known], w / w.sum() * 1000 * SOURCES[source]))
     if not parts:
         return None
     return tuple(np.concatenate(column) for column in zip(*parts))
@@ -120,11 +116,10 @@ def fit_knots(z: np.ndarray, y: np.ndarray, w: np.ndarray, most_knots: int = KNO
 
 def fit(model: folders.Model, dev: dict[str, Dev]) -> dict:
     """The manifest's "calibration", for the attributes that the dev rows annotate."""
-    rows = {s: d.rows for s, d in dev.items()}
     logits = {s: model.highest(d.outputs) for s, d in dev.items() if d.rows}
     out = {}
     for attribute in data.ATTRIBUTES:
-        found = reference(attribute, logits, rows)
+        found = reference(attribute, logits, dev)
         if found is None or found[1].max() <= 0.5:
             continue
         knots = fit_knots(*found)

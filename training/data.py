@@ -413,14 +413,16 @@ def read_grades(path: Path = ANNOTATIONS) -> dict[str, list[np.ndarray]]:
     return dict(out)
 
 
-def read_annotations(folder: Path, split: str = "train") -> list[Row]:
-    """The annotated rows of a split, with the mean of their grades. Grades of dev rows measure and never train; those that
-    were graded because a model flagged them are no sample and stay out."""
+def read_annotations(folder: Path, split: str = "train", flagged: bool | None = None) -> list[Row]:
+    """The annotated rows of a split, with the mean of their grades. Grades of dev rows measure and never train. flagged: also
+    rows that were graded because a model flagged them, which are no sample (default: in training rows)."""
     grades, rows = read_grades(), []
-    flagged = {raw["id"] for raw in read_file(ANNOTATIONS) if raw.get("flagged")} if split != "train" and ANNOTATIONS.exists() else set()
+    if flagged is None:
+        flagged = split == "train"
+    left_out = set() if flagged or not ANNOTATIONS.exists() else {raw["id"] for raw in read_file(ANNOTATIONS) if raw.get("flagged")}
     for source in sorted({id.split("/")[0] for id in grades} & set(LOADERS)):
         for row in split_rows(folder, source, split):
-            if row.id in grades and row.id not in flagged:
+            if row.id in grades and row.id not in left_out:
                 labels = np.mean(grades[row.id], axis=0)
                 rows.append(Row(row.text, "annotations", split, labels, clean_labels(row.text, labels), id=row.id))
     return rows

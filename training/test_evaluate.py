@@ -366,15 +366,16 @@ def test_character_f1_is_that_of_the_shared_task():
     assert calibrate.character_f1(set(range(4)), set(range(2, 6))) == 0.5
 
 
-def test_of_thresholds_with_nearly_the_same_cost_the_lowest_is_chosen():
-    def chosen(harmless: list[float], toxic: list[float]) -> float:
-        p = np.array(harmless + toxic)[:, None].repeat(len(data.ATTRIBUTES), 1)
-        y = np.array([0] * len(harmless) + [1] * len(toxic))[:, None].repeat(len(data.ATTRIBUTES), 1)
-        return thresholds.choose([(p, y)])["threat"]
-
-    assert chosen([0.1] * 2000, [0.9] * 20) == 0.2, "all thresholds cost nothing"
-    assert chosen([0.1] * 1999 + [0.32], [0.9] * 20) == 0.2, "one false alarm in 2,000 texts costs less than can be told"
-    assert chosen([0.1] * 1900 + [0.32] * 100, [0.9] * 20) == 0.35, "a hundred do not"
+def test_thresholds_flag_the_share_and_rare_attributes_have_lower_ones():
+    rng = np.random.default_rng(1)
+    odds = rng.normal(size=(20000, 7)) - np.array([2, 6, 3, 4, 5, 6, 5])
+    weights = rng.uniform(0.5, 1.5, 20000)
+    weights *= 0.98 / weights.sum()  # 2 % of the texts are not harmless
+    points = {share: thresholds.choose(odds, weights, share) for share in (0.001, 0.003, 0.015)}
+    for share, at in points.items():
+        assert thresholds.flagged_share(odds, weights, at) == pytest.approx(share, rel=0.1)
+        assert at[0] > at[2] > at[5], "toxicity, insult, threat"
+    assert (points[0.001] > points[0.003]).all() and (points[0.003] > points[0.015]).all()
 
 
 def test_of_span_thresholds_with_nearly_the_same_f1_the_highest_is_chosen():

@@ -1,11 +1,15 @@
-"""Chooses the default threshold of each attribute, from the cost of its errors, and writes them into the manifest.
+"""Chooses the thresholds of each sensitivity on ordinary text, and writes them into the manifest.
 
     python training/thresholds.py --data DATA --folder build/train/toxicity-en
 
-A score is a probability whatever its threshold; the threshold is the decision. Assumed: one text in ten is toxic, one in twenty has
-each other attribute, and a missed one costs twice as much as a false alarm. Of thresholds whose costs differ by less than NEAR the
-lowest is taken: somebody can look at a false alarm, but nobody sees a miss. Errors are counted on the behaviours' dev half, on annotated dev rows
-and on dev rows that nobody finds toxic, each with the same weight.
+On graded natural dev rows, 1, 3 and 15 texts of 1,000 are flagged by any attribute although they are harmless, at low,
+medium and high sensitivity. The prints say what each finds of what readers object to, and what it flags in each register
+and in other dev sets.
+
+A score is a probability whatever its threshold. One probability for all attributes would hardly ever flag the rare ones,
+whose scores are lower; thresholds that each flag an equal share of harmless texts would flag much that is no threat. Each
+threshold is the middle of both in log-odds, which finds more than either at the same number of false flags
+(docs/model/experiments.md, section 16).
 """
 
 import argparse
@@ -17,43 +21,79 @@ import numpy as np
 import data
 import folder as folders
 import measures
+import natural
 
-SHARES = dict.fromkeys(data.ATTRIBUTES, 0.05) | {"toxicity": 0.1}  # of the texts have the attribute
-MISSED = 2.0  # cost of one that is missed; a false alarm costs 1
-NEAR = 0.001  # cost per text: less than these sets can tell
-GRID = np.round(np.arange(0.2, 0.7001, 0.05), 2)
+SHARES = {"low": 0.001, "medium": 0.003, "high": 0.015}  # of ordinary texts, which are harmless and flagged
 CLEAN_SOURCES = ("clean_prompts", "clean_software", "clean_lookalikes_own")
 
 
-def sets(model: folders.Model, folder: Path) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(probabilities [texts, 7], labels [texts, 7]) of each set; labels are 0, 1 or NaN for undecided."""
+def flagged_share(odds: np.ndarray, weights: np.ndarray, at: np.ndarray) -> float:
+    return float((weights * (odds >= at).any(1)).sum())
 
-    def scored(texts: list[str]) -> np.ndarray:
-        return model.probabilities(model.run_all(texts))
 
+def largest(low: float, high: float, share: float, of) -> float:
+    """The number at which of(number), which falls, comes down to share."""
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if of(middle) > share else (low, middle)
+    return high
+
+
+def choose(odds: np.ndarray, weights: np.ndarray, share: float) -> np.ndarray:
+    """Log-odds [7] that share of the texts reach by any attribute, given the harmless ones: their log-odds [texts, 7] and
+    weights, which are shares of all texts."""
+    same = np.full(odds.shape[1], largest(-10, 10, share, lambda at: flagged_share(odds, weights, at)))
+
+    def quantiles(each: float) -> np.ndarray:
+        """The log-odds that a share of the texts reaches by each attribute."""
+        out = []
+        for column in odds.T:
+            order = np.argsort(-column)
+            over = np.searchsorted(np.cumsum(weights[order]), each, side="right")
+            out.append(np.nextafter(column[order[over]], np.inf) if over < len(order) else column.min())
+        return np.array(out)
+
+    equal = quantiles(-largest(-share, 0, share, lambda each: flagged_share(odds, weights, quantiles(-each))))
+    middle = (same + equal) / 2
+    return middle + largest(-5, 5, share, lambda shift: flagged_share(odds, weights, middle + shift))
+
+
+def report(model: folders.Model, folder: Path, sample: natural.Sample, p: np.ndarray, points: dict[str, dict[str, float]]):
+    def flagged(scores: np.ndarray, name: str) -> np.ndarray:
+        return (scores >= [points[name][a] for a in data.ATTRIBUTES]).any(1)
+
+    def table(first: str, rows: dict[str, list[float]]):
+        print(f"\n| {first} | " + " | ".join(points) + " |\n|---" + "|---" * len(points) + "|")
+        for name, values in rows.items():
+            print(f"| {name} | " + " | ".join(f"{value:.3g}" for value in values) + " |")
+
+    table("threshold", {a: [of[a] for of in points.values()] for a in data.ATTRIBUTES})
+    w, harmless, toxic = sample.weights, sample.harmless, sample.toxic
+    shares = lambda over: [float(np.average(over & flagged(p, name), weights=w)) for name in points]
+    rows = {
+        "harmless and flagged, of 1,000": [1000 * share for share in shares(harmless)],
+        "of what readers object to, flagged": [share / np.average(toxic, weights=w) for share in shares(toxic)],
+        "of what is flagged, readers object to": [a / b for a, b in zip(shares(toxic), shares(np.ones(len(w), bool)))],
+        "of what is flagged, harmless": [a / b for a, b in zip(shares(harmless), shares(np.ones(len(w), bool)))],
+    }
     texts, expected = measures.behaviour_texts("dev")
-    out = [(scored(texts), expected)]
-    if rows := data.read_annotations(folder, "dev"):
-        grades = measures.stacked_labels(rows)
-        out.append((scored([row.text for row in rows]), np.where(grades >= 0.6, 1, np.where(grades <= 0.3, 0, np.nan))))
-    if rows := [row for source in CLEAN_SOURCES for row in data.split_rows(folder, source, "dev")]:
-        out.append((scored([row.text for row in rows]), np.zeros((len(rows), len(data.ATTRIBUTES)))))
-    return out
-
-
-def choose(parts: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
-    chosen = {}
-    print("| attribute | " + " | ".join(f"{t:.2f}" for t in GRID) + " | chosen |\n|---" + "|---" * (len(GRID) + 1) + "|")
+    said = model.probabilities(model.run_all(texts))
+    clean = (np.nan_to_num(expected) == 0).all(1)
+    rows["behaviours, dev half: harmless flagged"] = [flagged(said, name)[clean].mean() for name in points]
     for a, attribute in enumerate(data.ATTRIBUTES):
-        alarms = [p[y[:, a] == 0, a] for p, y in parts if (y[:, a] == 0).any()]
-        misses = [p[y[:, a] == 1, a] for p, y in parts if (y[:, a] == 1).any()]
-        rates = [(np.mean([(p >= t).mean() for p in alarms]), np.mean([(p < t).mean() for p in misses]) if misses else 0.0) for t in GRID]
-        share = SHARES[attribute]
-        costs = [(1 - share) * alarm + share * MISSED * miss for alarm, miss in rates]
-        best = next(i for i, cost in enumerate(costs) if cost < min(costs) + NEAR)
-        chosen[attribute] = float(GRID[best])
-        print(f"| {attribute} | " + " | ".join(f"{100 * alarm:.1f} %, {100 * miss:.1f} %" for alarm, miss in rates) + f" | {GRID[best]:.2f} |")
-    return chosen
+        if (of := expected[:, a] == 1).any():
+            rows[f"behaviours: {attribute} found"] = [(said[of, a] >= points[name][attribute]).mean() for name in points]
+    if graded := [row for row in data.read_annotations(folder, "dev") if row.id.split("/")[0] not in data.NATURAL]:
+        said, highest = model.probabilities(model.run_all([row.text for row in graded])), measures.stacked_labels(graded).max(1)
+        rows["graded rows of labelled sets: harmless flagged"] = [flagged(said, name)[highest < natural.HARMLESS].mean() for name in points]
+        rows["graded rows of labelled sets: toxic found"] = [flagged(said, name)[highest >= natural.TOXIC].mean() for name in points]
+    if kept := [row.text for source in CLEAN_SOURCES for row in data.split_rows(folder, source, "dev")]:
+        rows["clean prompts, software and look-alikes: flagged"] = [flagged(model.probabilities(model.run_all(kept)), name).mean() for name in points]
+    table("on dev rows", rows)
+    table("harmless and flagged, of 1,000", {
+        register: [1000 * float(np.average((harmless & flagged(p, name))[of], weights=w[of])) for name in points]
+        for register in sorted(set(sample.registers)) for of in [sample.registers == register]
+    })
 
 
 def main():
@@ -62,8 +102,17 @@ def main():
     parser.add_argument("--folder", required=True, type=Path)
     args = parser.parse_args()
     model = folders.Model(args.folder)
-    manifest = json.loads((args.folder / "manifest.json").read_text(encoding="utf-8"))
-    manifest["thresholds"] = choose(sets(model, args.data))
+    sample = natural.sample(model, args.data)
+    p = model.probabilities(sample.outputs)
+    odds, weights = np.log(p / (1 - p)), sample.weights / sample.weights.sum()
+    points = {
+        name: {a: round(float(folders.sigmoid(at)), 2) for a, at in zip(data.ATTRIBUTES, choose(odds[sample.harmless], weights[sample.harmless], share))}
+        for name, share in SHARES.items()
+    }
+    report(model, args.data, sample, p, points)
+    manifest = model.manifest
+    manifest["thresholds"] = points.pop("medium")
+    manifest["sensitivity"] = points
     folders.write_manifest(args.folder, manifest)
 
 
