@@ -227,7 +227,7 @@ def main():
         if name == "select":
             command.add_argument("--folder", type=Path, help="the model whose doubts decide (default: chance decides)")
         if name == "natural":
-            command.add_argument("--split", required=True, choices=("train", "dev"))
+            command.add_argument("--split", required=True, choices=("train", "dev", "test"))
             command.add_argument("--labelled", action="store_true", help="rows of the labelled sets in more/ instead")
             command.add_argument("--random", type=int, default=0, help="number of rows at random, as many of each register")
             command.add_argument("--at-least", type=int, default=0, help="further rows at random, until so many of each register are graded")

@@ -40,12 +40,13 @@ import train
 
 TOKENS = 7_000_000  # of training texts
 SEED = 7
-# Rows of a source at most, where the sources are larger: natural comments, which should leave, count as much as the others.
+# Rows of a source at most, where the sources are larger: natural text, which should leave, counts as much as the others.
 MOST = {
-    "sentences": 70_000, "annotations": 30_000, "dynahate": 15_000, "paradetox": 12_000, "edos": 9_000, "measuring_hate": 8_000,
+    "sentences": 50_000, "annotations": 30_000, "dynahate": 15_000, "paradetox": 12_000, "edos": 9_000, "measuring_hate": 8_000,
     "perspective_toxigen": 8_000, "perspective_implicit_hate": 8_000, "documentation": 8_000, "hatexplain": 6_000, "implicit_hate": 6_000,
     "davidson": 5_000, "stormfront": 5_000, "bold_neutral": 5_000, "grammars": 3_000, "mlma_en": 2_000, "madlibs": 1_500,
 }
+MOST_NATURAL = {"train": 2_500, "dev": 500}  # rows of a file of natural text; a branch needs no labels
 DISGUISED = {True: 0.1, False: 0.1}
 MOSAICS = 0.25  # share
 TOGETHER = 128  # tokens of windows of one length that run together
@@ -57,7 +58,7 @@ LOWEST, HIGHEST = -6.0, 4.0  # log-odds beyond which exits need not follow the n
 ODDS_WEIGHT = 0.2  # of the distance in log-odds relative to cross entropy
 
 FEW = 100  # windows, of those that leave at an exit
-NATURAL = ("perspective_context", "perspective_github", "jigsaw_more")  # sources in the mix in which people write
+NATURAL = (*data.NATURAL, "perspective_context", "perspective_github", "jigsaw_more")  # sources in the mix in which people write
 RISK, CONFIDENCE = 0.0005, 0.95
 MISSES = (0.0001, 0.0002, 0.0003, 0.0004, 0.0005, 0.0006, 0.0007, 0.0008, 0.0009, 0.001)  # tried, from the strictest on
 
@@ -141,6 +142,7 @@ def training_windows(folder: Path, tokenizer: Tokenizer, tokens: int) -> list[np
     for row in rows:
         by_source.setdefault(row.source, []).append(row)
     chosen = [some[i] for source, some in by_source.items() for i in rng.permutation(len(some))[: MOST.get(source)]]
+    chosen += natural_rows(folder, "train", rng)
     rng.shuffle(chosen)
     examples = train.tokenize(chosen, tokenizer, rng, data.telling_words(rows), DISGUISED)
     further = []
@@ -153,6 +155,15 @@ def training_windows(folder: Path, tokenizer: Tokenizer, tokens: int) -> list[np
     rng.shuffle(examples)
     sizes = np.cumsum([len(e.ids) for e in examples])
     return [e.ids for e, size in zip(examples, sizes) if size <= tokens]
+
+
+def natural_rows(folder: Path, split: str, rng: np.random.Generator) -> list[data.Row]:
+    held_out = data.held_out_keys(folder) if split == "train" else set()
+    out = []
+    for source in data.NATURAL:
+        rows = [row for row in data.split_rows(folder, source, split) if data.key(row.text) not in held_out]
+        out += [rows[i] for i in rng.permutation(len(rows))[: MOST_NATURAL[split]]]
+    return out
 
 
 def windows_of(tokenizer: Tokenizer, text: str) -> list[np.ndarray]:
@@ -406,14 +417,14 @@ def choose(exits: list[Exit], dev: Opinions, sources: np.ndarray, decisions: Dec
 def dev_windows(folder: Path, tokenizer: Tokenizer) -> tuple[list[np.ndarray], list[int], np.ndarray]:
     """(windows, the text of each, sources of the texts): the dev rows of all sources, each text once."""
     windows, text, sources, seen = [], [], [], set()
-    for source in data.LOADERS:
-        for row in plain.rows(data.split_rows(folder, source, "dev")):
-            if (key := data.key(row.text)) not in seen:
-                seen.add(key)
-                some = windows_of(tokenizer, row.text)
-                windows += some
-                text += [len(sources)] * len(some)
-                sources.append(source)
+    rows = [row for source in data.LOADERS if source not in data.NATURAL for row in data.split_rows(folder, source, "dev")]
+    for row in plain.rows(rows + natural_rows(folder, "dev", np.random.default_rng(SEED))):
+        if (key := data.key(row.text)) not in seen:
+            seen.add(key)
+            some = windows_of(tokenizer, row.text)
+            windows += some
+            text += [len(sources)] * len(some)
+            sources.append(row.source)
     return windows, text, np.array(sources)
 
 
