@@ -1,10 +1,9 @@
-"""Writes the weighted mean of the final weights of several runs.
+"""Writes the weighted mean of the final weights of several runs of entities.py.
 
     python training/average.py --out build/mean 0.5=build/first/checkpoint.pt 0.5=build/second/checkpoint.pt
 
-Each run must have started from another of them: otherwise the mean is not a good model. The output is a
-checkpoint for export.py and for --start and --teacher of train.py, or for entities_export.py and --start of
-entities.py; it has the source biases of the last run.
+Each run must have started from another of them: otherwise the mean is not a good network. The output is a
+checkpoint for entities_export.py and for --start of entities.py; it has the settings of the last run.
 """
 
 import argparse
@@ -23,7 +22,7 @@ def mean(runs: list[tuple[float, Path]]) -> dict:
         state = torch.load(path, weights_only=True, map_location="cpu")
         for name, weight in (state["model"] | state["average"]).items():
             out[name] = out.get(name, 0) + share * weight
-    return {"model": out, "average": {}} | {name: state[name] for name in ("bias", "settings") if name in state}
+    return {"model": out, "average": {}, "settings": state["settings"]}
 
 
 def main():

@@ -41,7 +41,7 @@ LABELLED = (
 )
 # Without labels: the rows that we graded are rows of "annotations".
 GRADED_ONLY = ("prompts_unlabelled", *NATURAL)
-# Their authors state no licence; train.py --licensed trains without them.
+# Their authors state no licence; remote/pack.py --licensed leaves them out.
 UNLICENSED = (
     "dynahate", "perspective_toxigen", "perspective_implicit_hate",
     *(name for name in LABELLED if name not in ("hatemoji_build", "implicit_abuse_groups")),
@@ -55,8 +55,7 @@ class Row:
     votes: None, or [5, len(text)] in 0..1, the share of raters who marked each code point, in the
     order of SPAN_ATTRIBUTES, NaN = that attribute was not marked. human: perspective_context's
     verdict of the raters, not used in training. raters: their number, if the source gives it.
-    id: SOURCE/ID, or empty if the file has none. taught: None, or a teacher's probabilities,
-    float32 [7]; see train.teach."""
+    id: SOURCE/ID, or empty if the file has none."""
 
     text: str
     source: str
@@ -66,23 +65,6 @@ class Row:
     human: float | None = None
     raters: int | None = None
     id: str = ""
-    taught: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
-class Source:
-    """The weight of a source. weight scales the loss of its rows, repeat is how often an epoch shows
-    them, most is the maximum of its rows in an epoch (a new draw each epoch). anchored marks sources
-    on the reference scale, which get no bias. ranked marks scores of a machine, whose order counts among
-    harmless texts too: their log-odds are trained as well. cut: sources with one cut were drawn from the same texts
-    with other shares than the texts have; their bias corrects that (see model.SourceBias)."""
-
-    weight: float = 1.0
-    repeat: int = 1
-    most: int | None = None
-    anchored: bool = False
-    ranked: bool = False
-    cut: str | None = None
 
 
 # Natural shares of Wikipedia's comments: the published counts of the Jigsaw challenge's train.csv,
@@ -92,53 +74,15 @@ NATURAL_SHARES = {
     "jigsaw": {"toxicity": 0.0958, "severe_toxicity": 0.0100, "insult": 0.0494, "profanity": 0.0529, "identity_attack": 0.0088, "threat": 0.0030},
 }
 
-# The sources that annotate one thing, or that agree least with the guideline, are capped and drawn anew for each epoch, so that
-# texts graded by the guideline stay a large part of its tokens.
-SOURCES = {
-    "jigsaw": Source(most=16000, cut="jigsaw"),
-    "jigsaw_negatives": Source(most=2000, cut="jigsaw"),
-    "jigsaw_more": Source(anchored=True),  # in the natural mix
-    "wikipedia_annotators": Source(anchored=True),
-    "civil_spans": Source(weight=1.5, anchored=True),
-    "civil_comments_100": Source(anchored=True),
-    "toxic_spans_train": Source(anchored=True),
-    "toxic_spans_trial": Source(anchored=True),
-    "perspective_rtp": Source(weight=1.5, repeat=2, anchored=True, ranked=True),
-    "perspective_rtp2": Source(weight=1.5, repeat=2, anchored=True, ranked=True),
-    # Scores of 2022 and, on civil texts, of 2020: off the scale by an amount of their own.
-    "perspective_toxigen": Source(weight=0.7, most=12000, ranked=True),
-    "perspective_implicit_hate": Source(ranked=True),
-    "perspective_github": Source(weight=0.5, most=1500),
-    # Perspective's mean is 0.12 on these comments; raters find 1 % of them toxic: off the scale.
-    "perspective_context": Source(weight=0.5, most=3000),
-    "davidson": Source(weight=0.5, most=4000),
-    "edos": Source(most=14000),
-    "toxigen_human": Source(),
-    "toxigen_seeds": Source(repeat=2),
-    "implicit_hate": Source(most=12000),
-    "dynahate": Source(most=25000),
-    "hatexplain": Source(weight=0.5, most=6000),
-    "stormfront": Source(),
-    "convabuse": Source(),
-    "measuring_hate": Source(most=14000),
-    "mlma_en": Source(weight=0.3, most=1000),
-    "paradetox": Source(most=16000),
-    "llm_toxic_clean": Source(),
-    # 15,800 rows of two templates that differ in a name and an adjective: a few are enough.
-    "madlibs": Source(weight=0.5, most=1500, anchored=True),
-    "bold_neutral": Source(weight=0.5, most=3000, anchored=True),
-    "clean_prompts": Source(anchored=True),
-    "clean_software": Source(weight=0.7, anchored=True),
-    "clean_lookalikes_own": Source(repeat=2, anchored=True),
-    "profanity_lexicon": Source(weight=0.5),
-    # No files of the data folder:
-    "grammars": Source(weight=0.5, most=6000, anchored=True),  # see grammars.py
-    "documentation": Source(most=8000, anchored=True),  # of installed packages, see read_documentation
-    "sentences": Source(weight=1.5, repeat=4, anchored=True),  # written for this model, sentences/*.jsonl.gz
-    "annotations": Source(weight=2.0, repeat=2, anchored=True),  # rows of the files above, graded by docs/model/guideline.md
-}
-SOURCE_NAMES = tuple(SOURCES)
-LOOK_ALIKE = 0.3  # the highest grade of a harmless sentence
+# Sources of training_rows. What a network learns from, and how much, is in remote/mix.py, with natural text and LABELLED.
+SOURCES = (
+    "jigsaw", "jigsaw_negatives", "jigsaw_more", "wikipedia_annotators", "civil_spans", "civil_comments_100", "toxic_spans_train", "toxic_spans_trial",
+    "perspective_rtp", "perspective_rtp2", "perspective_toxigen", "perspective_implicit_hate", "perspective_github", "perspective_context",
+    "davidson", "edos", "toxigen_human", "toxigen_seeds", "implicit_hate", "dynahate", "hatexplain", "stormfront", "convabuse", "measuring_hate",
+    "mlma_en", "paradetox", "llm_toxic_clean", "madlibs", "bold_neutral", "clean_prompts", "clean_software", "clean_lookalikes_own", "profanity_lexicon",
+    # No files of the data folder: grammars.py, docstrings of installed packages, sentences/*.jsonl.gz, and grades of the other files' rows.
+    "grammars", "documentation", "sentences", "annotations",
+)
 
 
 def labels_of(**known: float) -> np.ndarray:
@@ -448,17 +392,13 @@ def held_out_keys(folder: Path) -> set[str]:
 
 
 def names(row: Row) -> set[str]:
-    """The names by which `without` leaves a row out: its source, and of an annotated row also the source of its text.
-    Sentences of our own have a second name: whether any grade exceeds LOOK_ALIKE."""
-    out = {row.source, row.id.split("/")[0]}
-    if row.source == "sentences":
-        out.add("sentences_harmless" if np.nanmax(row.labels) <= LOOK_ALIKE else "sentences_harmful")
-    return out
+    """The names by which a row is left out: its source, and of an annotated row also the source of its text."""
+    return {row.source, row.id.split("/")[0]}
 
 
-def training_rows(folder: Path, generated: list[Row] = (), without: tuple[str, ...] = ()) -> list[Row]:
-    """Every row for training except those with a name in without (see names), in a fixed order, without held-out words and
-    duplicates, including those among generated sentences.
+def training_rows(folder: Path, generated: list[Row] = ()) -> list[Row]:
+    """Every training row of SOURCES in a fixed order, without held-out words and duplicates, including those among generated
+    sentences. Exits and scales are made with them, and they train the systems that ours is compared with.
 
     Nearly all posts of toxic_spans_train are also in civil_spans, with the votes that their marks were
     derived from; the row with the votes comes first and is kept."""
@@ -466,35 +406,17 @@ def training_rows(folder: Path, generated: list[Row] = (), without: tuple[str, .
         raise FileNotFoundError(f"found no training rows in {folder}: it should contain {', '.join(s for s in SOURCES if s in LOADERS)} as .jsonl.gz")
     held_out, seen, rows = held_out_keys(folder), set(), []
     own = {"grammars": lambda: generated, "documentation": read_documentation, "sentences": read_sentences, "annotations": lambda: read_annotations(folder)}
-    for source in sorted(SOURCES, key=lambda s: (s.startswith("toxic_spans"), list(SOURCES).index(s))):
+    for source in sorted(SOURCES, key=lambda s: s.startswith("toxic_spans")):
         # The same words in two sources are two opinions and both stay; a post's spans stay once.
         group = "civil" if source in ("civil_spans", "toxic_spans_train", "toxic_spans_trial") else source.removesuffix("_negatives")
         for row in own[source]() if source in own else read_source(folder, source):
             k = key(row.text)
             # Generated sentences are drawn without repetition; blank ones have no words to compare.
-            if row.split != "train" or not names(row).isdisjoint(without) or k in held_out or (source != "grammars" and (group, k) in seen):
+            if row.split != "train" or k in held_out or (source != "grammars" and (group, k) in seen):
                 continue
             seen.add((group, k))
             rows.append(row)
     return rows
-
-
-def cut_offsets(rows: list[Row]) -> np.ndarray:
-    """float32 [sources, 7]: the change of a label's log-odds caused by the cut of its source, NaN if unknown.
-    Adding it to a logit in training keeps the logit at the share that the texts have in
-    nature."""
-    out = np.full((len(SOURCE_NAMES), len(ATTRIBUTES)), np.nan, dtype=np.float32)
-    for cut, shares in NATURAL_SHARES.items():
-        members = [s for s in SOURCE_NAMES if SOURCES[s].cut == cut]
-        labels = np.array([row.labels for row in rows if row.source in members])
-        for attribute, share in shares.items():
-            # Wikipedia's raters define it differently from Perspective: no share is on the scale.
-            if attribute == "severe_toxicity":
-                continue
-            if len(labels) and 0 < (have := labels[:, ATTRIBUTES.index(attribute)].mean()) < 1:
-                offset = np.log(have / (1 - have)) - np.log(share / (1 - share))
-                out[[SOURCE_NAMES.index(s) for s in members], ATTRIBUTES.index(attribute)] = offset
-    return out
 
 
 def split_rows(folder: Path, source: str, split: str) -> list[Row]:

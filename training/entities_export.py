@@ -22,11 +22,9 @@ import entities
 import entities_data as data
 import export
 import folder as folders
-import model as network
 import plain
 import quantise
 import stages
-import train
 
 VERSION = "1.1.0"  # of the shipped network, raised with every change to it
 HIDDEN = "hidden_0"  # what the first stage of toxicity-en passes on
@@ -80,8 +78,8 @@ class Shipped:
     def probabilities(self, text: str):
         e = self.tokenizer.encode(text, add_special_tokens=False)
         out, all_shapes = np.zeros((len(e.ids), len(entities.LABELS)), np.float32), entities.shapes_of(text, e.offsets)
-        for start, end, begin, to in folders.divide(text, e.offsets, train.MAX_TOKENS - 2, train.OVERLAP):
-            ids = np.array([train.CLS, *e.ids[start:end], train.SEP])
+        for start, end, begin, to in folders.divide(text, e.offsets, folders.MAX_TOKENS - 2, folders.OVERLAP):
+            ids = np.array([folders.CLS, *e.ids[start:end], folders.SEP])
             logits = self.network.run(["names"], self.inputs(ids, np.pad(all_shapes[start:end], 1)))[0][0]
             p = np.exp(logits - logits.max(-1, keepdims=True))
             out[begin:to] = (p / p.sum(-1, keepdims=True))[1 + begin - start : 1 + to - start]
@@ -178,7 +176,7 @@ def main():
         "embeddings": {"model": "toxicity-en", "file": "stage-1.ort", "hash": digest(entities.SHIPPED / "stage-1.ort"), "output": HIDDEN, "width": stages.WIDTH},
         "tokenizer": {"model": "toxicity-en", "file": "tokenizer.json", "hash": digest(entities.SHIPPED / "tokenizer.json")},
         "output": "names", "types": list(entities.TYPES), "thresholds": thresholds(shipped, dev),
-        "window": {"tokens": train.MAX_TOKENS, "overlap": train.OVERLAP},
+        "window": {"tokens": folders.MAX_TOKENS, "overlap": folders.OVERLAP},
     }
     (args.folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     if args.expected:

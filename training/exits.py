@@ -36,7 +36,7 @@ import mosaics
 import plain
 import quantise
 import stages
-import train
+import tokens
 
 TOKENS = 7_000_000  # of training texts
 SEED = 7
@@ -134,8 +134,8 @@ class Branch(nn.Module):
         return torch.logsumexp(torch.cat([overall, self.evidence(x) + (1.0 - real) * -10000.0], dim=1), dim=1)
 
 
-def training_windows(folder: Path, tokenizer: Tokenizer, tokens: int) -> list[np.ndarray]:
-    """int64 [tokens] each: rows in their natural mix and disguised, parts of long ones, and mosaics."""
+def training_windows(folder: Path, tokenizer: Tokenizer, most: int) -> list[np.ndarray]:
+    """int64 [tokens] each, at most so many tokens in all: rows in their natural mix and disguised, parts of long ones, and mosaics."""
     rng = np.random.default_rng(SEED)
     rows = data.training_rows(folder, grammars.rows("train", MOST["grammars"], SEED))
     by_source: dict[str, list[data.Row]] = {}
@@ -144,17 +144,16 @@ def training_windows(folder: Path, tokenizer: Tokenizer, tokens: int) -> list[np
     chosen = [some[i] for source, some in by_source.items() for i in rng.permutation(len(some))[: MOST.get(source)]]
     chosen += natural_rows(folder, "train", rng)
     rng.shuffle(chosen)
-    examples = train.tokenize(chosen, tokenizer, rng, data.telling_words(rows), DISGUISED)
+    ids = tokens.ids_of(chosen, tokenizer, rng, data.telling_words(rows), DISGUISED)
     further = []
     for source in ("jigsaw", "jigsaw_negatives", "jigsaw_more", "perspective_context", "perspective_github"):
         for row in plain.rows(by_source.get(source, [])):
             windows = windows_of(tokenizer, row.text)
-            further += [train.Example(windows[i], row, None) for i in rng.permutation(len(windows))[:3] if len(windows) > 1]
-    mosaics.SHARE = MOSAICS
-    examples = mosaics.build(examples, train.MAX_TOKENS - 2, rng) + further
-    rng.shuffle(examples)
-    sizes = np.cumsum([len(e.ids) for e in examples])
-    return [e.ids for e, size in zip(examples, sizes) if size <= tokens]
+            further += [windows[i] for i in rng.permutation(len(windows))[:3] if len(windows) > 1]
+    windows = mosaics.build(chosen, ids, MOSAICS, folders.MAX_TOKENS - 2, rng) + further
+    rng.shuffle(windows)
+    sizes = np.cumsum([len(ids) for ids in windows])
+    return [ids for ids, size in zip(windows, sizes) if size <= most]
 
 
 def natural_rows(folder: Path, split: str, rng: np.random.Generator) -> list[data.Row]:
@@ -168,7 +167,7 @@ def natural_rows(folder: Path, split: str, rng: np.random.Generator) -> list[dat
 
 def windows_of(tokenizer: Tokenizer, text: str) -> list[np.ndarray]:
     encoding = tokenizer.encode(text, add_special_tokens=False)
-    return [np.array([train.CLS, *encoding.ids[start:end], train.SEP]) for start, end, _, _ in folders.divide(text, encoding.offsets, train.MAX_TOKENS - 2, train.OVERLAP)]
+    return [np.array([folders.CLS, *encoding.ids[start:end], folders.SEP]) for start, end, _, _ in folders.divide(text, encoding.offsets, folders.MAX_TOKENS - 2, folders.OVERLAP)]
 
 
 def opinions(whole: onnx.ModelProto, manifest: dict, windows: list[np.ndarray], text: list[int], layers: list[int], out: Path) -> Opinions:
@@ -249,8 +248,8 @@ def learn(branch: Branch, opinions: Opinions, layer: int, doubtful: np.ndarray, 
     plan = plan[: int(len(plan) * epochs / math.ceil(epochs))]
     for step, windows in enumerate(plan):
         for group in optimizer.param_groups:
-            group["lr"] = train.learning_rate(LEARNING_RATE, step / len(plan))
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=train.FAST_BFLOAT16):
+            group["lr"] = network.learning_rate(LEARNING_RATE, step / len(plan))
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=network.fast_bfloat16(torch.device("cpu"))):
             logits = branch(*tensors(opinions, layer, windows)).float()
         wanted = odds[windows]
         loss = F.binary_cross_entropy_with_logits(logits[:, :-1], torch.sigmoid(wanted))

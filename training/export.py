@@ -1,18 +1,15 @@
 """Turns trained weights into a model folder: ONNX, fusion, quantisation, parity, calibration.
 
-    python training/export.py --data DATA --out build/train --folder build/train/toxicity-en
+    python training/export.py --data DATA --out build/train --weights training/remote/weights --name six-layers
 
-exports the checkpoint that train.py or average.py left in --out.
-
-    python training/export.py --data DATA --out build/train --rounded training/remote/weights --name six-layers
-
-exports weights of remote/train.py, on the guideline's scale, with the tokens of tokens.py.
+--weights and --name say which weights of remote/train.py: NAME-1.pt and so on. Exported is the guideline's scale.
 """
 
 import argparse
 import datetime
 import json
 import shutil
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -23,8 +20,8 @@ import torch
 from onnxruntime.transformers import optimizer
 from onnxruntime.transformers.fusion_options import FusionOptions
 from sklearn.metrics import roc_auc_score
-from tokenizers import Tokenizer
 
+sys.path.append(str(Path(__file__).with_name("remote")))
 import calibrate
 import data
 import folder as folders
@@ -32,7 +29,7 @@ import grammars
 import model as network
 import quantise
 import tokens
-import train
+from mix import MIX
 
 MEGABYTE = 1_000_000
 SHIPPED = Path(__file__).resolve().parents[1] / "models" / "toxicity-en"
@@ -41,9 +38,8 @@ HEADS = network.EXACT
 # Of a text's log-odds for its number of windows, by windows.py (docs/model/experiments.md, section 12).
 CORRECTION = {"slope": 0.05, "until": 2.0}
 MEASURED_TEXTS, SEED = 1000, 1
-# Data that is not in the data folder.
-OWN = {"grammars": "sentences of grammars.py", "documentation": "documentation of installed packages", "sentences": "sentences written for the model", "annotations": "our grades of the data's rows"}
-VERSION = "2.1.0"  # of the shipped model, raised with every change to it
+DISGUISED = {True: 0.2, False: 0.3}  # shares of the toxic and of the other ones of these texts
+VERSION = "2.2.0"  # of the shipped model, raised with every change to it
 # Fuses an addition with the normalisation after it and takes longer than both, see
 # docs/decisions/0005-ort-format.md.
 SLOW_FUSION = "SkipLayerNormFusion"
@@ -78,12 +74,12 @@ def fuse(path: Path, fused: Path, config: dict, layers: int) -> dict[str, int]:
     return wanted
 
 
-def texts_to_measure(data_folder: Path, tokenizer: Tokenizer, without: tuple[str, ...] = ()) -> list[dict[str, np.ndarray]]:
-    """The inputs of the network for training rows, some disguised as in training; their activations set the scales."""
-    rng, rows = np.random.default_rng(SEED), data.training_rows(data_folder, grammars.rows("train", grammars.SENTENCES, SEED), without)
+def texts_to_measure(data_folder: Path) -> list[dict[str, np.ndarray]]:
+    """The inputs of the network for training rows, some of them disguised; their activations set the scales."""
+    rng, rows = np.random.default_rng(SEED), data.training_rows(data_folder, grammars.rows("train", grammars.SENTENCES, SEED))
     chosen = [rows[i] for i in rng.permutation(len(rows))[:MEASURED_TEXTS]]
-    examples = train.tokenize(chosen, tokenizer, rng, data.telling_words(rows), train.DISGUISED)
-    return [{"input_ids": e.ids[None], "attention_mask": np.ones_like(e.ids[None])} for e in examples]
+    texts = tokens.ids_of(chosen, tokens.tokenizer(), rng, data.telling_words(rows), DISGUISED)
+    return [{"input_ids": ids[None], "attention_mask": np.ones_like(ids[None])} for ids in texts]
 
 
 def as_is(path: Path) -> onnxruntime.InferenceSession:
@@ -148,26 +144,25 @@ def write_card(target: Path, manifest: dict, report: dict):
     (target / "README.md").write_text("\n".join(lines), encoding="utf-8")
 
 
-def write_folder(model: network.Classifier, tokenizer_json: str, data_folder: Path, out: Path, target: Path, command: str, without: tuple[str, ...] = ()):
+def write_folder(model: network.Classifier, data_folder: Path, out: Path, target: Path, command: str):
     """Does everything between the weights and a folder that the product loads. Leaves fp32.onnx,
     fused.onnx, int8.onnx and report.json in out."""
-    config, tokenizer = json.loads((network.base_folder() / "config.json").read_text()), Tokenizer.from_str(tokenizer_json)
     raw, fused, small = out / "fp32.onnx", out / "fused.onnx", out / "int8.onnx"
     target.mkdir(parents=True, exist_ok=True)
     to_onnx(model, raw)
     report = {"torch_against_onnx": torch_parity(model, raw)}
-    report["fused"] = fuse(raw, fused, config, len(model.layers))
+    report["fused"] = fuse(raw, fused, model.config, len(model.layers))
     report["torch_against_fused"] = torch_parity(model, fused)
     for name in ("torch_against_onnx", "torch_against_fused"):
         if report[name] > 1e-3:
             raise RuntimeError(f"failed to export: {name} differs by {report[name]:.2g}, more than 1e-3")
-    quantise.quantise(fused, small, HEADS, quantise.ranges(fused, HEADS, texts_to_measure(data_folder, tokenizer, without)))
+    quantise.quantise(fused, small, HEADS, quantise.ranges(fused, HEADS, texts_to_measure(data_folder)))
     to_ort(small, target / "model.ort")
     report["megabytes"] = round((target / "model.ort").stat().st_size / MEGABYTE, 2)
     print(json.dumps(report), flush=True)
 
     # Not Tokenizer.save, which keeps one of several tokens that share an id.
-    (target / "tokenizer.json").write_text(tokenizer_json, encoding="utf-8")
+    (target / "tokenizer.json").write_text(tokens.tokenizer_json(), encoding="utf-8")
     if target.resolve() != SHIPPED:
         shutil.copyfile(SHIPPED / "LICENSE", target / "LICENSE")
     manifest = {
@@ -176,9 +171,10 @@ def write_folder(model: network.Classifier, tokenizer_json: str, data_folder: Pa
         "license": "Apache-2.0", "languages": ["en"],
         "provenance": {
             "base": "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)",
-            "data": [s for s in dict.fromkeys((*data.SOURCES, *data.GRADED_ONLY, *data.LABELLED)) if s not in without and data.file_of(data_folder, s).exists()],
+            "data": [s for s in (*MIX, *data.GRADED_ONLY) if data.file_of(data_folder, s).exists()],
             "command": command, "trained": datetime.date.today().isoformat(),
-            "notes": "Also trained on " + ", ".join(what for s, what in OWN.items() if s not in without) + ". Calibrated on dev rows with the int8 file. README.md names the licences of the data.",
+            "notes": "Also trained on sentences of grammars.py, documentation of installed packages, sentences written for the model, our grades of the data's rows. "
+            "Calibrated on dev rows with the int8 file. README.md names the licences of the data.",
         },
         "card": {
             "use": "A cheap first pass over English text: to sort, to sample, to decide what a person or a slower judge should read.",
@@ -189,7 +185,7 @@ def write_folder(model: network.Classifier, tokenizer_json: str, data_folder: Pa
         "inputs": ["input_ids", "attention_mask"], "outputs": {"scores": "logits", "tokens": "token_logits"},
         "labels": [{"name": a, "attribute": a} for a in data.ATTRIBUTES], "activation": "sigmoid",
         "spans": {"labels": [{"name": a, "attribute": a} for a in data.SPAN_ATTRIBUTES], "threshold": 0.5},
-        "window": {"tokens": train.MAX_TOKENS, "overlap": train.OVERLAP, "correction": CORRECTION}, "undo_disguise": True,
+        "window": {"tokens": folders.MAX_TOKENS, "overlap": folders.OVERLAP, "correction": CORRECTION}, "undo_disguise": True,
         "calibration": {}, "thresholds": {a: 0.5 for a in data.ATTRIBUTES},
     }
     folders.write_manifest(target, manifest)
@@ -211,22 +207,14 @@ def write_folder(model: network.Classifier, tokenizer_json: str, data_folder: Pa
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, type=Path)
-    parser.add_argument("--out", required=True, type=Path, help="where train.py left checkpoint.pt")
+    parser.add_argument("--weights", required=True, type=Path, help="a folder with weights of remote/train.py")
+    parser.add_argument("--name", required=True, help="the name of the weights in it")
+    parser.add_argument("--out", required=True, type=Path, help="a folder for the steps between, and report.json")
     parser.add_argument("--folder", type=Path, help="the model folder to write (default: OUT/toxicity-en)")
     parser.add_argument("--command", default="make train", help="what the manifest names as the command that trained it")
-    parser.add_argument("--rounded", type=Path, help="the folder with the weights of remote/train.py, in place of a checkpoint")
-    parser.add_argument("--name", help="the name of these weights")
     args = parser.parse_args()
-    target = args.folder or args.out / "toxicity-en"
-    if args.rounded:
-        args.out.mkdir(parents=True, exist_ok=True)
-        write_folder(network.from_rounded(args.rounded, args.name), tokens.tokenizer_json(), args.data, args.out, target, args.command)
-        return
-    checkpoint = args.out / "checkpoint.pt"
-    settings = torch.load(checkpoint, weights_only=True, map_location="cpu")["settings"]
-    # What this run left out may have trained the weights that it started from.
-    without = tuple(settings.get("without", ())) if settings["start"] == "None" else ()
-    write_folder(network.from_checkpoint(checkpoint), train.base_tokenizer().to_str(), args.data, args.out, target, args.command, without)
+    args.out.mkdir(parents=True, exist_ok=True)
+    write_folder(network.from_rounded(args.weights, args.name), args.data, args.out, args.folder or args.out / "toxicity-en", args.command)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ from tokenizers import Tokenizer
 import plain
 
 CLS, SEP = 101, 102
+MAX_TOKENS = 128  # of a window, [CLS] and [SEP] included; what the models trained here get
+OVERLAP = 16  # tokens shared by two windows
 
 
 def sha256(path: Path) -> str:

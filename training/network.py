@@ -2,7 +2,7 @@
 
 Written out instead of taken from a library, so that the exported graph has the plain shape that
 onnxruntime's fusions look for and does not change with a library's release. It needs PyTorch alone: remote/train.py
-runs it where nothing else is installed.
+runs it where nothing else is installed. So what all trainings here share, their learning rate and precision, is here too.
 """
 
 import functools
@@ -17,6 +17,7 @@ ATTRIBUTES = 7
 SPAN_COLUMNS = (0, 2, 3, 4, 5)  # the attributes that have spans
 NO_EVIDENCE = -8.0  # log-odds of a token before training; a hundred of them hardly add up
 LARGEST = 15 << 20  # bytes of a file of weights
+WARM_UP = 0.1  # share of a training
 
 
 class Embeddings(nn.Module):
@@ -105,7 +106,7 @@ class Classifier(nn.Module):
     The first seven are the attributes on the guideline's scale, which token_logits share; the second seven, if there
     are two scales, on Perspective's."""
 
-    def __init__(self, config: dict, dropout: float = 0.1, head_width: int = 256, evidence: bool = True, scales: int = 1):
+    def __init__(self, config: dict, dropout: float = 0.1, head_width: int = 256, scales: int = 1):
         super().__init__()
         width, outputs = config["hidden_size"], scales * ATTRIBUTES
         self.config = config
@@ -122,10 +123,8 @@ class Classifier(nn.Module):
         self.text_head = PerText(head_width, outputs)
         # A text has an attribute if it has it anywhere: each token gives evidence for each attribute, in log-odds, and
         # the odds add up. Spans read the same evidence, so a text with a high score has words that are marked.
-        # Without it, to measure what it brings: the network of 1.3.0.
-        self.evidence = nn.Linear(width, outputs) if evidence else None
-        if evidence:
-            nn.init.constant_(self.evidence.bias, NO_EVIDENCE)
+        self.evidence = nn.Linear(width, outputs)
+        nn.init.constant_(self.evidence.bias, NO_EVIDENCE)
         self.token_head = nn.Linear(width, len(SPAN_COLUMNS))
 
     def forward(self, ids, mask):
@@ -141,8 +140,6 @@ class Classifier(nn.Module):
         mean = (real.transpose(1, 2) @ x).squeeze(1) / real.sum(1)
         hidden = torch.tanh(self.text_hidden(self.dropout(torch.cat([x[:, 0], mean], dim=-1))))
         x, hidden = self.dropout(x), self.dropout(hidden)
-        if self.evidence is None:
-            return self.text_head(hidden), self.token_head(x)
         evidence = self.evidence(x)
         overall = self.text_head(hidden).unsqueeze(1)
         anywhere = torch.logsumexp(torch.cat([overall, evidence + (1.0 - real) * -10000.0], dim=1), dim=1)
@@ -155,6 +152,16 @@ def shorten(model: Classifier, layers: int):
         raise ValueError(f"failed to keep {layers} layers of {len(model.layers)}: give a number from 1 to {len(model.layers)}")
     kept = [round(i * (len(model.layers) - 1) / max(layers - 1, 1)) for i in range(layers)]
     model.layers = nn.ModuleList(model.layers[i] for i in kept)
+
+
+def learning_rate(peak: float, done: float) -> float:
+    """A warm-up, then a cosine down to 0. done: share of the training, 0..1."""
+    return peak * (done / WARM_UP if done < WARM_UP else 0.5 * (1 + math.cos(math.pi * min((done - WARM_UP) / (1 - WARM_UP), 1))))
+
+
+def fast_bfloat16(device: torch.device) -> bool:
+    """Without instructions for it, bfloat16 takes many times as long as float32."""
+    return device.type == "cuda" or torch.cpu._is_avx512_bf16_supported()
 
 
 def save_rounded(state: dict[str, torch.Tensor], folder: Path, name: str, config: dict):

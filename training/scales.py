@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 import data
@@ -24,7 +23,7 @@ import export
 import folder as folders
 import model as network
 import quantise
-import train
+import tokens
 
 SHAPES = ((1, 6), (4, 6), (10, 6), (1, 12), (2, 12), (5, 12), (10, 12), (1, 24), (2, 24), (4, 24), (1, 32), (2, 32), (4, 32), (1, 64), (2, 64), (4, 64))
 ROUNDS = 60
@@ -52,12 +51,12 @@ def widths(fused: Path, texts: list[dict[str, np.ndarray]]):
 
 
 def distances(fused: Path, variants: dict[str, Path], folder: Path):
-    tokenizer, rng = train.base_tokenizer(), np.random.default_rng(0)
+    tokenizer, rng = tokens.tokenizer(), np.random.default_rng(0)
     rows = {source: data.split_rows(folder, source, "dev")[:500] for source in ("perspective_rtp", "jigsaw")}
     outputs = {}
     for name, path in ({"fp32": fused} | variants).items():
         run = export.as_is(path)
-        outputs[name] = {s: np.concatenate([run.run(["logits"], feed(e.ids[None]))[0] for e in train.tokenize(part, tokenizer, rng)]) for s, part in rows.items()}
+        outputs[name] = {s: np.concatenate([run.run(["logits"], feed(ids[None]))[0] for ids in tokens.ids_of(part, tokenizer, rng)]) for s, part in rows.items()}
     print(f"\n| mean distance of logits from fp32, {len(rows['jigsaw'])} dev rows | " + " | ".join(rows) + " |\n|---|" + "---|" * len(rows))
     for name in variants:
         print(f"| {name} | " + " | ".join(f"{np.abs(outputs[name][s] - outputs['fp32'][s]).mean():.4f}" for s in rows) + " |")
@@ -74,7 +73,7 @@ def strange(fused: Path, variants: dict[str, Path]):
     sessions = {name: export.as_is(path) for name, path in ({"fp32": fused} | variants).items()}
     print("\n| mean distance of logits from fp32 | " + " | ".join(variants) + " |\n|---|" + "---|" * len(variants))
     for kind, rows in kinds.items():
-        logits = {name: np.stack([one.run(["logits"], feed(np.array([[train.CLS, *ids, train.SEP]])))[0] for ids in rows]) for name, one in sessions.items()}
+        logits = {name: np.stack([one.run(["logits"], feed(np.array([[folders.CLS, *ids, folders.SEP]])))[0] for ids in rows]) for name, one in sessions.items()}
         print(f"| {kind} | " + " | ".join(f"{np.abs(logits[name] - logits['fp32']).mean():.3f}" for name in variants) + " |")
 
 
@@ -82,15 +81,15 @@ def times(variants: dict[str, Path]):
     """Median time of the thread that runs, interleaved in random order."""
     sessions, generator = [export.as_is(path) for path in variants.values()], np.random.default_rng(1)
     print("\n| texts × tokens | " + " | ".join(f"{name}, ms a text" for name in variants) + " |\n|---|" + "---|" * len(variants))
-    for texts, tokens in SHAPES:
-        ids = generator.integers(1000, 20000, (texts, tokens), dtype=np.int64)
+    for texts, length in SHAPES:
+        ids = generator.integers(1000, 20000, (texts, length), dtype=np.int64)
         took = [[] for _ in sessions]
         for _ in range(ROUNDS):
             for i in random.sample(range(len(sessions)), len(sessions)):
                 start = time.thread_time()
                 sessions[i].run(None, feed(ids))
                 took[i].append(1000 * (time.thread_time() - start) / texts)
-        print(f"| {texts} × {tokens} | " + " | ".join(f"{statistics.median(t):.2f}" for t in took) + " |", flush=True)
+        print(f"| {texts} × {length} | " + " | ".join(f"{statistics.median(t):.2f}" for t in took) + " |", flush=True)
 
 
 def main():
@@ -99,7 +98,7 @@ def main():
     parser.add_argument("--out", required=True, type=Path, help="folder with export.py's fused.onnx")
     args = parser.parse_args()
     fused = args.out / "fused.onnx"
-    texts = export.texts_to_measure(args.data, train.base_tokenizer())
+    texts = export.texts_to_measure(args.data)
     widths(fused, texts[:300])
     with tempfile.TemporaryDirectory() as scratch:
         variants = {name: Path(scratch) / f"{i}.onnx" for i, name in enumerate(("dynamic", "fixed", "fixed, none apart", "fixed, weights of 8 bits", "fixed by 100 texts"))}

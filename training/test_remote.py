@@ -1,7 +1,9 @@
-"""A training that runs anywhere from one folder: what is packed is what train.py reads, and a stopped run goes on."""
+"""A training that runs anywhere from one folder: what is packed is what train.py reads, what labels teach, and that a stopped
+run goes on."""
 
 import importlib.util
 import json
+import math
 import os
 import signal
 import subprocess
@@ -13,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-sys.path.append(str(Path(__file__).parent / "remote"))  # behind this folder, which has another train.py
+sys.path.append(str(Path(__file__).parent / "remote"))
 import data
 import grammars
 import measures
@@ -108,6 +110,60 @@ def test_a_tensor_has_a_text_between_its_marks(rows, train):
         assert ids[line, : length + 2].tolist() == [train.CLS, *chunk.ids[start : start + length].tolist(), train.SEP]
         assert mask[line].sum() == length + 2
         assert places[line][real[line]].tolist() == list(range(start, start + length))
+
+
+def gradient(rows, train, given: dict[int, float], ranked: bool = False) -> torch.Tensor:
+    """[14]: that of the text head's bias for a row whose labels are given, by a network that finds it harmless."""
+    network_, row = train.Trained("minilm/1", 1, rows, "cpu"), int(np.flatnonzero(rows.train)[0])
+    with torch.no_grad():
+        network_.model.text_head.weight.zero_()
+        network_.model.text_head.bias.fill_(-8.0)
+    labels = torch.full((len(rows.train), 14), train.UNKNOWN, dtype=torch.uint8)
+    for output, label in given.items():
+        labels[row, output] = round(label * train.SCALE)
+    sources = len(rows.meta["sources"])
+    of_rows = {"source": torch.from_numpy(rows.source.astype(np.int64)), "labels": labels, "ranked": torch.full((sources,), ranked), "weight": torch.ones(sources)}
+    chunk = train.Chunk(rows, np.array([row]), np.random.default_rng(1), "cpu", None)
+    text, _, _ = train.losses(network_, chunk, of_rows, torch.tensor([0]), int(chunk.length[0]) + 2, None)
+    text.backward()
+    return network_.model.text_head.bias.grad
+
+
+def test_what_nobody_annotated_has_no_gradient(rows, train):
+    """Threat on the guideline's scale is; threat on Perspective's, as all else, is not."""
+    assert gradient(rows, train, {5: 1.0}).nonzero().flatten().tolist() == [5]
+
+
+def test_the_order_of_harmless_texts_counts_where_scores_are_ranked(rows, train):
+    """The same label has a larger gradient."""
+    usual, ranked = (abs(gradient(rows, train, {0: 0.012}, ranked)[0].item()) for ranked in (False, True))
+    assert ranked > 5 * usual > 0
+
+
+def test_only_sources_off_the_scale_have_a_bias_and_known_ones_are_not_learnt(train):
+    offsets = [None] * 7 + [1.5] + [None] * 6
+    biases = train.Biases({"sources": [{"anchored": True, "offsets": None}, {"anchored": False, "offsets": None}, {"anchored": False, "offsets": offsets}]})
+    torch.nn.init.ones_(biases.bias)
+    got = biases(torch.arange(3))
+    assert got.tolist() == [[0] * 14, [1] * 14, [1] * 7 + [1.5] + [1] * 6]
+    got.sum().backward()
+    assert biases.bias.grad.sum(1).tolist() == [0, 14, 13]
+
+
+def test_a_cut_source_is_shifted_back_to_its_natural_share():
+    row = lambda **labels: data.Row("a text", "jigsaw", "train", data.labels_of(severe_toxicity=0, threat=0, **labels))
+    by_source = dict.fromkeys(pack.MIX, []) | {"jigsaw": [row(toxicity=float(i < 250)) for i in range(900)], "jigsaw_negatives": [row(toxicity=0)] * 100}
+    toxicity, *others = pack.natural_offsets(by_source)["jigsaw"][7:]
+    natural = data.NATURAL_SHARES["jigsaw"]["toxicity"]
+    assert math.log(0.25 / 0.75) - toxicity == pytest.approx(math.log(natural / (1 - natural)))
+    assert others == [None] * 6, "a share of 0 gives no offset, and severe_toxicity has no natural share on the scale"
+
+
+def test_what_is_left_out_is_not_packed():
+    whole, rest = pack.training_rows(SAMPLE, set()), pack.training_rows(SAMPLE, {"civil_spans"})
+    assert whole["civil_spans"] and not rest["civil_spans"]
+    graded = data.Row("a text", "annotations", "train", data.labels_of(toxicity=1.0), None, id="dynahate/7")
+    assert data.names(graded) == {"annotations", "dynahate"}, "a graded text is left out with its source, too"
 
 
 def test_weights_come_back_rounded_by_rows(tmp_path):

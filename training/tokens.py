@@ -1,4 +1,4 @@
-"""Chooses the words and emoji that become tokens of their own, and writes the tokenizer that has them.
+"""Chooses the words and emoji that become tokens of their own, writes the tokenizer that has them, and tokenizes rows.
 
     python training/tokens.py choose --data DATA --emoji FOLDER
     python training/tokens.py tokenizer --out tokenizer.json
@@ -22,7 +22,9 @@ import numpy as np
 from tokenizers import Tokenizer
 
 import data
+import folder as folders
 import model as network
+import plain
 
 TOKENS = Path(__file__).with_name("tokens.jsonl")
 PLACES = [*range(1, 100), *range(104, 999)]  # of [unused0] to [unused993]
@@ -139,6 +141,35 @@ def tokenizer_json() -> str:
 
 def tokenizer() -> Tokenizer:
     return Tokenizer.from_str(tokenizer_json())
+
+
+def ids_of(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generator, telling: set[str] = frozenset(), disguised: dict[bool, float] | None = None) -> list[np.ndarray]:
+    """The token ids of rows, int64 with [CLS] and [SEP], at most a window of each: read as the product does (plain.py), and
+    disguised if shares are given, by whether a row is toxic."""
+    out, rows = [], plain.rows(rows)
+    for start in range(0, len(rows), 4096):
+        batch = rows[start : start + 4096]
+        texts = [row.text for row in batch]
+        for i, row in enumerate(batch):
+            if disguised and rng.random() < disguised[bool((row.labels >= 0.3).any())]:
+                texts[i], _ = data.disguise(row.text, rng, telling)
+        for encoding in tokenizer.encode_batch(texts, add_special_tokens=False):
+            ids, room = encoding.ids, folders.MAX_TOKENS - 2
+            if len(ids) > room:
+                at = crop(encoding.tokens, room, telling, rng)
+                ids = ids[at : at + room]
+            out.append(np.array([folders.CLS, *ids, folders.SEP], dtype=np.int64))
+    return out
+
+
+def crop(pieces: list[str], room: int, telling: set[str], rng: np.random.Generator) -> int:
+    """The first of room tokens of a long text. A crop keeps the label of the whole, so it has as many telling words as
+    possible; without any, half of the crops start at the beginning, like a short text."""
+    found = np.array([piece in telling for piece in pieces])
+    inside = np.convolve(found, np.ones(room, int), "valid")
+    if found.any():
+        return int(rng.choice(np.flatnonzero(inside == inside.max())))
+    return 0 if rng.random() < 0.5 else int(rng.integers(len(pieces) - room + 1))
 
 
 def main():

@@ -33,7 +33,7 @@ import folder as folders
 import model as network
 import quantise
 import stages
-import train
+import tokens
 from second_session import feed, resident_mb
 
 TOKENS = (16, 64, 128)
@@ -51,13 +51,15 @@ def table(*rows):
     print("\n" + "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in (rows[0], ["---"] * len(rows[0]), *rows[1:])), flush=True)
 
 
-def given(example: train.Example) -> dict[str, np.ndarray]:
-    return {"input_ids": example.ids[None], "attention_mask": np.ones_like(example.ids[None])}
+def given(ids: np.ndarray) -> dict[str, np.ndarray]:
+    return {"input_ids": ids[None], "attention_mask": np.ones_like(ids[None])}
 
 
-def dev(folder: Path, source: str, most: int) -> list[train.Example]:
+def dev(folder: Path, source: str, most: int) -> tuple[list[data.Row], list[np.ndarray]]:
+    """Rows and their token ids."""
     rows, rng = data.split_rows(folder, source, "dev"), np.random.default_rng(0)
-    return train.tokenize([rows[i] for i in rng.permutation(len(rows))[:most]], train.base_tokenizer(), rng)
+    rows = [rows[i] for i in rng.permutation(len(rows))[:most]]
+    return rows, tokens.ids_of(rows, tokens.tokenizer(), rng)
 
 
 def opened(path: Path, planned: bool = False, threads: int = 1, spin: bool = False) -> ort.InferenceSession:
@@ -81,7 +83,7 @@ def medians(runs: dict, rounds: int = 100, warm: int = 3) -> dict:
 
 def natural(sessions: dict, folder: Path) -> dict:
     """Mean time of Wikipedia talk comments in their natural mix, ms: few have the number of tokens of the one before."""
-    texts = [medians({name: lambda s=s, f=given(example): s.run(None, f) for name, s in sessions.items()}, rounds=3, warm=1) for example in dev(folder, "perspective_context", TIMED)]
+    texts = [medians({name: lambda s=s, f=given(ids): s.run(None, f) for name, s in sessions.items()}, rounds=3, warm=1) for ids in dev(folder, "perspective_context", TIMED)[1]]
     return {name: float(np.mean([times[name] for times in texts])) for name in sessions}
 
 
@@ -193,14 +195,14 @@ def narrow(folder: Path, path: Path, data_folder: Path, scratch: Path):
 
 def judged(sessions: dict[str, ort.InferenceSession], folder: Path):
     """Time, mean distance from the first network's logits, and AUC on dev rows."""
-    examples, rows, (first, *_) = {source: dev(folder, source, JUDGED) for source in DEV}, [], sessions
-    outputs = {(name, source): np.concatenate([session.run(["logits"], given(e))[0] for e in examples[source]]) for name, session in sessions.items() for source in DEV}
+    judging, rows, (first, *_) = {source: dev(folder, source, JUDGED) for source in DEV}, [], sessions
+    outputs = {(name, source): np.concatenate([session.run(["logits"], given(ids))[0] for ids in judging[source][1]]) for name, session in sessions.items() for source in DEV}
     times = [medians({name: lambda s=s, f=feed(tokens): s.run(None, f) for name, s in sessions.items()}) for tokens in TOKENS] + [natural(sessions, folder)]
     for name in sessions:
         rows.append([name, *(f"{t[name]:.2f} ({t[first] / t[name]:.2f} ×)" for t in times)])
         for source, attribute in DEV.items():
             column, logits, want = data.ATTRIBUTES.index(attribute), outputs[name, source], outputs[first, source]
-            labels = np.array([e.row.labels[column] for e in examples[source]])
+            labels = np.array([row.labels[column] for row in judging[source][0]])
             known = ~np.isnan(labels)
             rows[-1] += ["equal" if np.array_equal(logits, want) else f"{np.abs(logits - want).mean():.3f}", f"{roc_auc_score(labels[known] >= 0.5, logits[known, column]):.4f}"]
     table(["network", *(f"{t} tokens, ms" for t in TOKENS), "natural mix", *(cell for s, a in DEV.items() for cell in (f"distance of logits, {s}", f"AUC of {a}, {s}"))], *rows)
@@ -208,7 +210,7 @@ def judged(sessions: dict[str, ort.InferenceSession], folder: Path):
 
 def threads(path: Path, data_folder: Path):
     """The texts of natural(), one a run, by each layout twice."""
-    feeds = [given(example) for example in dev(data_folder, "perspective_context", TIMED)]
+    feeds = [given(ids) for ids in dev(data_folder, "perspective_context", TIMED)[1]]
     layouts = {"one run, one thread": (1, opened(path)), "two runs, one thread each": (2, opened(path)), "one run, two threads that sleep": (1, opened(path, threads=2)), "one run, two threads that spin": (1, opened(path, threads=2, spin=True))}
     rows = {name: [name] for name in layouts}
     for name in (*layouts, *reversed(layouts)):

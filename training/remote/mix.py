@@ -8,6 +8,7 @@ swearing at nobody and bare mentions of groups as toxic, and would teach the fir
 from dataclasses import dataclass
 
 import data
+import mosaics
 
 GUIDELINE, PERSPECTIVE = (True, False), (False, True)
 BOTH = (True, True)
@@ -99,8 +100,5 @@ MIX = {
     "natural": Mix(weight=1.0),
 }
 # Rows whose text may stand around another in a mosaic: harmless in every respect, not only in what was annotated.
-HARMLESS = (
-    "jigsaw", "jigsaw_negatives", "jigsaw_more", "perspective_context", "perspective_rtp2", "perspective_github", "bold_neutral",
-    "clean_prompts", "clean_software", "clean_lookalikes_own", "documentation", "sentences", "field_sentences", "natural_graded",
-)
+HARMLESS = (*mosaics.HARMLESS_SOURCES, "field_sentences", "natural_graded")
 assert {*MIX} >= {*data.LABELLED}

@@ -26,16 +26,18 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import data
+import folder as folders
 import grammars
 import measures
 import model as network
+import mosaics
 import network as rounded
 import plain
 import tokens
 from mix import HARMLESS, MIX
 
 ROOT = Path(__file__).parents[2]
-ROOM = 126  # tokens of a text beside [CLS] and [SEP]
+ROOM = folders.MAX_TOKENS - 2  # tokens of a text beside [CLS] and [SEP]
 UNKNOWN = 255  # a label or a mark that nobody gave
 SCALE = 250  # steps of a label
 OPINIONS = Path(__file__).with_name("opinions.xz")
@@ -47,7 +49,6 @@ DISGUISED = {True: 0.25, False: 0.2}
 CUT = 0.08
 NATURAL_DISGUISED = 0.06
 MOST_DEV = 1000  # dev rows of a source that is not natural text
-CLEAN = 0.1  # the highest label of a harmless row
 HANDLES = ("anna", "mike", "the_real", "jo", "sam", "lily", "kofi", "raj", "mei", "omar", "lena", "news", "tv", "fc", "official", "x", "88", "_", "xo", "2", "pro", "2019")
 
 
@@ -147,18 +148,10 @@ class Packer:
                     length = np.maximum(offsets[:, 1] - offsets[:, 0], 1)
                     targets = as_bytes(((total[:, offsets[:, 1]] - total[:, offsets[:, 0]]) / length).T)
                 if len(ids) > ROOM:
-                    at = self.crop(encoding.tokens)
+                    at = tokens.crop(encoding.tokens, ROOM, self.telling, self.rng)
                     ids, targets = ids[at : at + ROOM], None if targets is None else targets[at : at + ROOM]
                 out.append((ids, targets))
         return out
-
-    def crop(self, pieces: list[str]) -> int:
-        """The first of ROOM tokens, with as many telling words as possible."""
-        found = np.array([piece in self.telling for piece in pieces])
-        inside = np.convolve(found, np.ones(ROOM, int), "valid")
-        if found.any():
-            return int(self.rng.choice(np.flatnonzero(inside == inside.max())))
-        return 0 if self.rng.random() < 0.5 else int(self.rng.integers(len(pieces) - ROOM + 1))
 
     def add(self, source: str, rows: list[data.Row]):
         """The rows of a source, and their twins behind them."""
@@ -174,7 +167,7 @@ class Packer:
             if self.rng.random() < share:
                 text, origin = data.disguise(row.text, self.rng, self.telling)
                 twins.append((first + i, data.Row(text, source, "train", row.labels, None if row.votes is None else row.votes[:, origin])))
-            elif self.rng.random() < CUT and harmless(row) and len(row.text) > 20:
+            elif self.rng.random() < CUT and mosaics.harmless(row) and len(row.text) > 20:
                 end = int(self.rng.integers(6, len(row.text)))
                 text = row.text[: row.text.rfind(" ", 0, end) if " " in row.text[:end] else end]
                 twins.append((first + i, data.Row(text, source, "train", row.labels, data.no_votes(text))))
@@ -192,11 +185,7 @@ class Packer:
             self.out.source.append([*MIX].index(source) if train else UNKNOWN)
             self.out.twin.append(twin)
             self.out.train.append(train)
-            self.out.filler.append(train and twin < 0 and source in HARMLESS and harmless(row) and not row.human)
-
-
-def harmless(row: data.Row) -> bool:
-    return row.labels[0] <= CLEAN and bool(np.nanmax(row.labels) <= CLEAN)
+            self.out.filler.append(train and twin < 0 and source in HARMLESS and mosaics.harmless(row) and not row.human)
 
 
 def prepared(row: data.Row, rng: np.random.Generator) -> data.Row:

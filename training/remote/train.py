@@ -39,7 +39,6 @@ UNKNOWN, SCALE = 255, 250  # as in pack.py
 NATURAL = "natural"
 # Peak learning rates for GPU_TOKENS a step; deep networks collapse at more.
 RATES = {"minilm": 3.5e-4, "toxicity-en": 2.8e-4, "six-layers": 2.8e-4, "e5": 1.4e-4, "mpnet": 8.5e-5}
-WARM_UP = 0.1
 HEADS = 4.0  # learning rate of the heads, which start at random, relative to the others
 BIASES = 20.0  # and of the sources' biases, a thousand numbers that start at 0 and must reach up to ±3
 GPU_TOKENS, CPU_TOKENS = 32768, 8192  # of a step, including padding
@@ -316,7 +315,7 @@ def losses(run: Trained, chunk: Chunk, rows: dict[str, torch.Tensor], texts: tor
     texts it has hardly a gradient, so ranked scores count by their log-odds too (Huber's loss). An opinion is on the
     reference scale, so it takes no bias; a mosaic's is that of its part alone: harmless text around it changes nothing."""
     ids, mask, at, real = inputs(chunk, texts, width)
-    with torch.autocast(ids.device.type, dtype=torch.bfloat16, enabled=fast_bfloat16(ids.device)):
+    with torch.autocast(ids.device.type, dtype=torch.bfloat16, enabled=network.fast_bfloat16(ids.device)):
         logits, token_logits = run.model(ids, mask)
     logits, token_logits = logits.float(), token_logits.float()
     row = chunk.chosen[texts]
@@ -346,16 +345,6 @@ def losses(run: Trained, chunk: Chunk, rows: dict[str, torch.Tensor], texts: tor
     # A mean over a text's tokens: a long post counts once.
     token = ((loss.sum(1) / known.sum(1).clamp(min=1)).sum(1) * weight).sum() / typical
     return text, token, ids.numel()
-
-
-def fast_bfloat16(device: torch.device) -> bool:
-    """Without instructions for it, bfloat16 takes many times as long as float32."""
-    return device.type == "cuda" or torch.cpu._is_avx512_bf16_supported()
-
-
-def learning_rate(peak: float, done: float) -> float:
-    """A warm-up, then a cosine down to 0. done: share of the time, 0..1."""
-    return peak * (done / WARM_UP if done < WARM_UP else 0.5 * (1 + math.cos(math.pi * min((done - WARM_UP) / (1 - WARM_UP), 1))))
 
 
 def chunks(rows: Rows, seed: int, epoch: int, device: str, opinions: dict | None):
@@ -434,7 +423,7 @@ def train(name: str, spec: str, seed: int, rows: Rows, args, seconds: float, opi
             norm = nn.utils.clip_grad_norm_(run.trained, 1.0)
             done = min((before + time.monotonic() - started) / seconds, 1.0)
             for group in run.optimizer.param_groups:
-                group["lr"] = learning_rate(peak, done) * group["scale"]
+                group["lr"] = network.learning_rate(peak, done) * group["scale"]
             # The kernel leaves the weights as they are where it is 1.
             run.optimizer.found_inf = (~torch.isfinite(norm)).float()
             run.optimizer.step()
@@ -449,7 +438,7 @@ def train(name: str, spec: str, seed: int, rows: Rows, args, seconds: float, opi
             if now - noted > args.log_seconds or run.seconds >= seconds:
                 if sums[2] > summed / 2:
                     raise FloatingPointError(f"failed at step {run.step} of {name}: the gradient is not finite; lower --rate and start with an empty --out")
-                note(args, name, step=run.step, epoch=epoch, tokens=run.tokens, seconds=round(run.seconds, 1), losses=[round(x, 4) for x in (sums / summed).tolist()[:2]], skipped=int(sums[2]), rate=learning_rate(peak, done))
+                note(args, name, step=run.step, epoch=epoch, tokens=run.tokens, seconds=round(run.seconds, 1), losses=[round(x, 4) for x in (sums / summed).tolist()[:2]], skipped=int(sums[2]), rate=network.learning_rate(peak, done))
                 sums, summed, noted = torch.zeros(3, device=args.device), 0, now
             if now - saved > args.checkpoint_seconds:
                 write(run.state(), checkpoint)
@@ -487,7 +476,7 @@ def opinions_of(model: network.Classifier, rows: Rows, args, chosen: np.ndarray,
     layout = type("Layout", (), {"ids": move(rows.ids), "start": move(rows.start), "lengths": move(rows.length)})
     tokens = torch.full((len(rows.ids), 5), UNKNOWN, dtype=torch.uint8, device=device) if of_tokens else None
     until = time.monotonic() + seconds
-    with torch.no_grad(), torch.autocast(layout.ids.device.type, dtype=torch.bfloat16, enabled=fast_bfloat16(layout.ids.device)):
+    with torch.no_grad(), torch.autocast(layout.ids.device.type, dtype=torch.bfloat16, enabled=network.fast_bfloat16(layout.ids.device)):
         some = OPINION_BATCHES * budget // TOKENS_A_ROW
         for first in range(0, len(chosen), some):
             if first and time.monotonic() > until:
