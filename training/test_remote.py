@@ -28,14 +28,21 @@ import tokens
 SAMPLE = Path(__file__).parent / "testdata"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def small():
+    """All that is not in the sample would take longer than all else."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(data, "SENTENCES", SAMPLE / "none")
+        patch.setattr(data, "DOCUMENTED", ())
+        patch.setattr(grammars, "SENTENCES", 100)
+        yield
+
+
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory):
     """The sample as a folder, with six layers to begin with."""
     out = tmp_path_factory.mktemp("packed") / "remote"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(data, "SENTENCES", SAMPLE / "none")
-        patch.setattr(data, "DOCUMENTED", ())
-        patch.setattr(grammars, "SENTENCES", 100)
         patch.setattr(pack, "HARMLESS", ("madlibs",))  # the sample has no others
         patch.setattr(measures, "read_behaviours", lambda: [{"id": "greetings", "half": "dev", "texts": ["Good morning!"]}])
         patch.setattr(sys, "argv", ["pack.py", "--data", str(SAMPLE), "--out", str(out)])
