@@ -26,7 +26,7 @@ import onnxruntime as ort
 import torch
 from sklearn.metrics import roc_auc_score
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "training"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "training"))  # this folder has files of the same names
 import data
 import export
 import folder as folders

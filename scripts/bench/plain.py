@@ -33,7 +33,7 @@ PLAIN = "plain int8"
 
 
 def make_plain(path: Path):
-    sys.path.append(str(Path(__file__).resolve().parents[2] / "training"))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "training"))  # this folder has files of the same names
     import export
     import model
     import torch

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import onnx
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "training"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "training"))  # this folder has files of the same names
 import export
 import folder as folders
 import stages
