@@ -15,6 +15,8 @@ TEXTS ?= 5000
 ROWS ?= 200000
 # How many minutes `make bench-serve` measures the server's memory.
 MINUTES ?= 30
+# How many minutes `make train` trains: nearly half for a teacher, and as many for the network that it writes.
+TRAIN_MINUTES ?= 1440
 # The default model.
 MODEL := models/toxicity-en
 # What `make eval-model` and `make bench-pii` measure, on dev or test rows, at most SAMPLE per source
@@ -170,11 +172,13 @@ train-entities: data $(VENV) ## Train the network of names from DATA into build/
 	$(PYTHON) training/entities.py --data $(DATA) --out build/entities
 	$(PYTHON) training/entities_export.py --data $(DATA) --out build/entities --folder build/entities/entities-en
 
+# From the base model, with what DATA has. If it is stopped, the same command continues; remove build/train after a change of DATA.
 .PHONY: train
-train: data $(VENV) ## Train the default model from DATA into build/train (a day on two cores)
+train: data $(VENV) ## Train a model like the default one from DATA into build/train/toxicity-en (TRAIN_MINUTES, and the steps around it)
 	$(PYTHON) training/check_splits.py $(DATA)
-	$(PYTHON) training/train.py --data $(DATA) --out build/train
-	$(PYTHON) training/export.py --data $(DATA) --out build/train
+	$(PYTHON) training/remote/pack.py --data $(DATA) --out build/train/remote --base minilm
+	$(PYTHON) build/train/remote/train.py --minutes $(TRAIN_MINUTES) --out build/train/weights --teachers minilm --pupils minilm
+	$(PYTHON) training/export.py --data $(DATA) --out build/train --weights build/train/weights --name pupil-1-minilm
 	$(PYTHON) training/thresholds.py --data $(DATA) --folder build/train/toxicity-en
 	$(PYTHON) training/windows.py --data $(DATA) --folder build/train/toxicity-en
 	$(PYTHON) training/exits.py --data $(DATA) --folder build/train/toxicity-en --out build/train/exits

@@ -83,7 +83,7 @@ class Product:
 
 class TfIdf:
     """Words, pairs of words and pieces of words of two to five characters, with a logistic regression
-    for each attribute, on a seeded draw of the rows that the model trains on."""
+    for each attribute, on a seeded draw of training rows."""
 
     def __init__(self, folder: Path, seed: int):
         self.name = "TF-IDF"
