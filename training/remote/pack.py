@@ -253,7 +253,8 @@ def read_opinions() -> dict[int, np.ndarray]:
 
 
 def natural_offsets(by_source: dict[str, list[data.Row]]) -> dict[str, list[float | None]]:
-    """By cut, the change of a label's log-odds caused by it: with it as a known bias, logits keep nature's share."""
+    """By cut, the change of a label's log-odds caused by it: with it as a known bias, logits keep nature's share. Not of
+    severe_toxicity, which Wikipedia's raters define differently from Perspective."""
     out = {}
     for cut, shares in data.NATURAL_SHARES.items():
         labels = np.array([row.labels for name, mix in MIX.items() if mix.cut == cut for row in by_source[name]])
