@@ -173,10 +173,25 @@ def decode(data):
     return "".join(text), starts + [len(data)]
 
 
-def vector(tokenizer, data):
+def load(path):
+    """The tokenizer, and the ids that stand for others. Of added tokens that share an id, the library
+    isolates one: here each has an id of its own."""
+    with open(path, encoding="utf-8") as f:
+        spec = json.load(f)
+    seen, others, vocabulary = set(), {}, spec["model"]["vocab"]
+    for token in spec.get("added_tokens") or []:
+        if token["id"] in seen:
+            own = max(*vocabulary.values(), *others, *seen) + 1
+            others[own], vocabulary[token["content"]] = token["id"], own
+            token["id"] = own
+        seen.add(token["id"])
+    return (Tokenizer.from_str(json.dumps(spec)) if others else Tokenizer.from_file(path)), others
+
+
+def vector(tokenizer, others, data):
     text, starts = decode(data)
     e = tokenizer.encode(text, add_special_tokens=False)
-    v = {"ids": e.ids, "offsets": [starts[i] for pair in e.offsets for i in pair], "words": e.word_ids}
+    v = {"ids": [others.get(i, i) for i in e.ids], "offsets": [starts[i] for pair in e.offsets for i in pair], "words": e.word_ids}
     if text.encode() == data:
         return {"text": text, **v}
     return {"bytes": base64.b64encode(data).decode(), **v}
@@ -185,14 +200,14 @@ def vector(tokenizer, data):
 def main(argv):
     if len(argv) not in {"nasty": (3, 4), "corpus": (4,), "sweep": (3,)}.get(argv[0] if argv else "", ()):
         sys.exit(__doc__)
-    tokenizer = Tokenizer.from_file(argv[1])
+    tokenizer, others = load(argv[1])
     tokenizer.no_truncation()
     tokenizer.no_padding()
     texts = {"nasty": lambda: nasty(*map(int, argv[3:])), "sweep": sweep, "corpus": lambda: corpus(argv[3])}[argv[0]]()
     level = 1 if argv[0] == "sweep" else 9
     with open(argv[2], "wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=level, mtime=0) as f:
         for data in texts:
-            f.write(json.dumps(vector(tokenizer, data), ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+            f.write(json.dumps(vector(tokenizer, others, data), ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
 
 
 if __name__ == "__main__":
