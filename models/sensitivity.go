@@ -13,7 +13,8 @@ import (
 // of a model, chosen on ordinary text. An empty Sensitivity is medium.
 type Sensitivity string
 
-// The values of [Sensitivity], by how many of 1,000 harmless ordinary texts are flagged.
+// The values of [Sensitivity]. If a manifest has thresholds for all of them, they say how many
+// of 1,000 ordinary texts are harmless and flagged.
 const (
 	SensitivityLow    Sensitivity = "low"    // about 1
 	SensitivityMedium Sensitivity = "medium" // about 3: the default

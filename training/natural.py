@@ -20,8 +20,9 @@ import data
 import folder as folders
 import metrics
 
-HIGH = (0.3, 0.4, 0.5, 0.6, 0.7)  # the highest probability of an attribute, not calibrated, from which on a row stands for itself: the lowest with
-GRADED = 0.97  # of these rows graded
+# A row whose highest probability, not calibrated, is at least the lowest of HIGH stands for itself. The lowest is used over
+# which at least a share of GRADED of the rows are graded.
+HIGH, GRADED = (0.3, 0.4, 0.5, 0.6, 0.7), 0.97
 HARMLESS, TOXIC = 0.3, 0.5  # grades below which a text is harmless, and from which on readers object to it
 
 

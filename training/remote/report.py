@@ -25,8 +25,8 @@ import data
 import measures
 import metrics
 import pack
+from natural import HARMLESS, TOXIC
 
-HARMLESS, TOXIC = 0.3, 0.5  # the highest grade of a harmless text, the lowest of one that readers object to
 FLAGGED = (0.001, 0.003, 0.015)  # of harmless natural texts, at the three operating points
 OPINION_RANGE = 10.0
 
