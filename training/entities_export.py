@@ -26,7 +26,7 @@ import plain
 import quantise
 import stages
 
-VERSION = "1.1.0"  # of the shipped network, raised with every change to it
+VERSION = "1.2.0"  # of the shipped network, raised with every change to it
 HIDDEN = "hidden_0"  # what the first stage of toxicity-en passes on
 EXACT = ("names",)  # the head, which ships in fp32
 HARMLESS = Path(__file__).resolve().parents[1] / "testdata" / "pii" / "harmless.jsonl.gz"
