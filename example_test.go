@@ -22,7 +22,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(result.Flagged, result.Severity)
-	// Output: true moderate
+	// Output: true severe
 }
 
 // Mask replaces the words that make a text flagged.

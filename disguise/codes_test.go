@@ -62,7 +62,8 @@ func TestShoutedWordsAreNoCodes(t *testing.T) {
 	for text, want := range map[string]string{
 		"1D10T":                              "IDIOT",
 		"YOU 5TUP1D B1TCH":                   "YOU STUPID BITCH",
-		"what a piece of SH1T":               "what a piece of SHIT",
+		"what a piece of CR4P":               "what a piece of CRAP",
+		"what a piece of SH1T":               "what a piece of SH1T", // an entry of the vocabulary
 		"K1LL Y0UR53LF, F00L!":               "KILL YOURSELF, FOOL!",
 		"you M0R0N, F00L!":                   "you MORON, FOOL!",
 		"WHAT A DUM8 SCUM8AG":                "WHAT A DUMB SCUMBAG",

@@ -56,7 +56,7 @@ func TestReadUndoesDisguise(t *testing.T) {
 		"5tup1d m0ron":      "stupid moron",
 		"a$$ and $h1t":      "ass and shit",
 		"@sshole!":          "asshole!",
-		"k1ll b1tch SH1T":   "kill bitch SHIT",
+		"k1ll b1tch CR4P":   "kill bitch CRAP",
 		"b1tch3s":           "bitches",
 		"57UP1D $7up1d":     "STUPID stupid",
 		"1d107 idi07 f0015": "idiot idiot fools",
@@ -73,10 +73,10 @@ func TestReadUndoesDisguise(t *testing.T) {
 		"a m-o-r-o-n, h.y.p.o.c.r.i.t.e": "a moron, hypocrite",
 		strings.Repeat("i d i o t ", 20): strings.Repeat("idiot ", 20),
 		// Repeated letters.
-		"idiooooot":       "idiot",
-		"STUUUUPID":       "STUPID",
-		"gooood killll":   "good kill",
-		"soooo stuppppid": "so stupid",
+		"idiooooot":        "idiot",
+		"STUUUUPID":        "STUPID",
+		"gooood killll":    "good kill",
+		"sooooo stuppppid": "so stupid",
 		// Joined words.
 		"stupid_idiot":                     "stupid idiot",
 		"#StupidIdiot":                     "#Stupid Idiot",
@@ -85,7 +85,7 @@ func TestReadUndoesDisguise(t *testing.T) {
 		"itisridiculous and isridiculous":  "it is ridiculous and is ridiculous",
 		// Stars, where one word fits.
 		"id*ot, ST*PID *tr*ll*?": "idiot, STUPID *troll*?",
-		"**st*p*d** b*tch*s":     "**stupid** b*tch*s", // or batches
+		"**st*p*d** b*tch*s":     "**stupid** bitches",
 		// Swapped letters.
 		"idoit, stpuid": "idiot, stupid",
 		// Several at once.
@@ -161,7 +161,7 @@ func TestReadLeavesAlone(t *testing.T) {
 		// Stars that do not stand for letters.
 		"*really* **bold** word* a*b foo*bar 2*3*4 5*x x*y*z 4*4=16 **kwargs char* *.txt ******",
 		// Lists and initials.
-		"a b c d e f g", "U S A", "J. R. R. T.", "A. B. C. D.", "L.A.P.D. i d k, w t f; D A D", "1 2 3 4 5", "x 1 y 2", "e.g. i.e. U.S.A. a.m.",
+		"a b c d e f g", "U S A", "J. R. R. T.", "A. B. C. D.", "L.A.P.D. i d r, w t c; D A D", "1 2 3 4 5", "x 1 y 2", "e.g. i.e. U.S.A. a.m.",
 		// Other alphabets, accents.
 		"Привет, мир! сосо рост", "Ελλάδα και Κύπρος", "5 μm, TNFα, IFNγ, αβγ, γδT cells", "العربية עברית 日本語 ภาษาไทย",
 		"café naïve résumé Zoë Łódź Đặng Åse cafe\u0301",

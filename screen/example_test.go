@@ -20,7 +20,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.1f %s, flagged: %v\n", result.Score, result.Severity, result.Flagged)
-	// Output: 0.9 moderate, flagged: true
+	// Output: 0.8 severe, flagged: true
 }
 
 // The judge is asked about borderline texts. Without a server, the score is the
