@@ -121,7 +121,7 @@ var textKeys = []key{
 
 var decisionKeys = []key{
 	{name: "sensitivity", fallback: string(models.SensitivityMedium), complete: OneOf(models.Sensitivities()...),
-		help:  "low, medium or high: which of the model's thresholds count, if it has several",
+		help:  "low, medium or high: which of the model's thresholds count",
 		parse: parsed(models.ParseSensitivity, func(s *Settings) *models.Sensitivity { return &s.Sensitivity })},
 	{name: "calibration", path: always, unset: means("embedded"), complete: fileOf("json"),
 		help:  "`FILE` with fusion parameters from calibrate; default: the embedded ones",

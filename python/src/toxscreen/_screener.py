@@ -53,7 +53,7 @@ class Screener:
         threads      texts scored at once; 0: one per core
         full         run the whole network on clearly harmless texts, too, which makes their order exact
         pii          also find personal data, for Result.entities
-        sensitivity  "low", "medium" or "high": which of the model's thresholds count, if it has several
+        sensitivity  "low", "medium" or "high": which of the model's thresholds count
         thresholds   by attribute in 0..1; replace those of the sensitivity
         language     ISO 639 code of the language that all texts are in, like "en"; detected by default
         max_bytes    texts with more bytes of UTF-8 get an error; 1,048,576 by default
