@@ -14,8 +14,10 @@ import json
 from pathlib import Path
 
 import disguises
+import folder as folders
 import identities
 import measures
+import natural
 import systems
 
 SEED = 20261121
@@ -113,7 +115,8 @@ def behaviours_table(columns: dict[str, measures.Measured]) -> str:
 
 def notes(tfidf: systems.TfIdf, split: str) -> str:
     return f"""Hate and sexism are read from identity_attack, or from toxicity if a system has no identity_attack; {", ".join(measures.OTHERS)} from
-toxicity. perspective_wikipedia uses all of its rows on either split. ECE has ten bins of equal weight; the perfect predictor's
+toxicity. The registers of ordinary text weigh the same. perspective_wikipedia uses all of its rows on either split. ECE has ten
+bins of equal weight; the perfect predictor's
 outcomes are drawn from the same predictions with each row's number of raters; cross-fitted on {"dev and test rows" if split == "test" else "two halves of the dev rows"}.
 Disguise: in toxic posts of civil_spans the words that half of the raters marked are rewritten, in perspective_context's clean
 texts a third of the words;
@@ -140,7 +143,7 @@ def main():
     if args.rows is not None and args.rows < 20:
         parser.error(f"--rows {args.rows} is too few to measure: give 20 or more, or omit it for all rows")
 
-    held = measures.Held(args.data, args.split, args.rows, SEED)
+    held = measures.Held(args.data, args.split, args.rows, SEED, natural.sample(folders.Model(args.folder), args.data, args.split))
     tfidf = systems.TfIdf(args.data, SEED)
     measured_by = {"model": systems.Product("model", args.binary, args.folder)}
     if args.baseline:

@@ -17,6 +17,7 @@ import folder as folders
 import grammars
 import identities
 import metrics
+import natural
 import prose
 from systems import Scores
 
@@ -26,6 +27,9 @@ OTHERS = ("davidson", "hatexplain", "convabuse", "paradetox", "madlibs")  # by t
 
 # The goal of each figure: ("≥" or "≤", bound), or ("∋", 0): its interval contains 0.
 GOALS = {
+    "ordinary text: harmless and flagged": ("≤", 0.003),
+    "ordinary text: of what readers object to, flagged": ("≥", 0.85),
+    "ordinary text: toxicity ECE beyond a perfect predictor's": ("≤", 0.01),
     "jigsaw: mean AUC of six labels": ("≥", 0.983),
     "perspective_rtp and rtp2: mean Spearman of seven attributes": ("≥", 0.88),
     "perspective_devtest_only: mean Spearman of seven attributes": ("≥", 0.80),
@@ -107,10 +111,10 @@ class Measured:
 
 class Held:
     """The rows to measure, the same for every system: at most `most` of a source's split, drawn by a
-    seed."""
+    seed. ordinary: graded rows of ordinary text, whatever their number."""
 
-    def __init__(self, folder: Path, split: str, most: int | None, seed: int):
-        self.folder, self.split, self.most, self.seed = Path(folder), split, most, seed
+    def __init__(self, folder: Path, split: str, most: int | None, seed: int, ordinary: natural.Sample | None = None):
+        self.folder, self.split, self.most, self.seed, self.ordinary = Path(folder), split, most, seed, ordinary
         self.read: dict[tuple, list[data.Row]] = {}
 
     def rng(self, name: str) -> np.random.Generator:
@@ -350,6 +354,23 @@ class Measurement:
             over = self.scores(rows).over_any()
             self.add("clean prompts, software and look-alikes: flagged by any attribute", lambda w: metrics.mean(over, w), len(rows))
 
+    def ordinary(self):
+        """Ordinary text as a weighted sample, see natural.py, at the default thresholds. A model folder chose the sample's
+        rows, but its weights hold for any system."""
+        sample = self.held.ordinary
+        if sample is None or not sample.rows:
+            return
+        scores, weights, n = self.system.score([row.text for row in sample.rows]), sample.weights, len(sample.rows)
+        over = scores.over_any()
+        self.add("ordinary text: harmless and flagged", lambda w: metrics.mean(over & sample.harmless, w * weights), n)
+        self.add("ordinary text: of what readers object to, flagged", lambda w: metrics.mean(over, w * weights * sample.toxic), n, note=f"{sample.toxic.sum()} of the rows")
+        self.add("ordinary text: of what is flagged, readers object to", lambda w: metrics.mean(sample.toxic, w * weights * over), n)
+        if scores.graded:
+            p, y = scores.columns["toxicity"], sample.grades[:, 0]
+            ece, least = natural.calibration_error(p, y, weights)
+            self.out.figures["ordinary text: toxicity ECE beyond a perfect predictor's"] = Figure(ece - least, n, note=f"ECE {ece:.4f}, a perfect predictor's {least:.4f}")
+            self.rates("ordinary text: mean toxicity less readers' rate", p, y, weights)
+
     def behaviours(self):
         """The families of testdata/behaviours of this split, at the default thresholds. A text is right if every
         attribute that its family decides is on its side."""
@@ -531,7 +552,7 @@ def size(folder: Path) -> Figure:
 
 def measure(system, held: Held) -> Measured:
     m = Measurement(system, held)
-    for step in (m.agreement, m.wikipedia, m.spans, m.calibration, m.hate, m.without_a_span, m.clean, m.behaviours, m.hidden, m.prose, m.fairness, m.dialect, m.dialect_pairs, m.contrasts, m.disguise):
+    for step in (m.ordinary, m.agreement, m.wikipedia, m.spans, m.calibration, m.hate, m.without_a_span, m.clean, m.behaviours, m.hidden, m.prose, m.fairness, m.dialect, m.dialect_pairs, m.contrasts, m.disguise):
         step()
     return m.out
 

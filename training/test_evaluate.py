@@ -19,6 +19,7 @@ import grammars
 import identities
 import measures
 import metrics
+import natural
 import prose
 import systems
 import thresholds
@@ -275,6 +276,19 @@ def test_the_table_has_a_row_for_every_goal_and_a_dash_for_what_was_not_measured
     assert row_of(table, "toxic spans: character F1")[3] == "–", "a keyword has no spans"
     graded, yes_or_no = row_of(table, "ECE beyond a perfect")[3:]
     assert re.match(r"0\.\d{4} \[", graded) and yes_or_no == "–", "yes and no are not probabilities"
+
+
+def test_ordinary_text_counts_as_often_as_its_rows_stand_for():
+    texts = {"See you at eight": 0.0, "That idiot": 0.8, "no idiot": 0.1, "you are nothing": 0.9, "so-so idiot": 0.4}
+    rows = [data.Row(text, "annotations", "dev", np.full(7, grade), np.full(7, grade)) for text, grade in texts.items()]
+    weights = np.array([990, 2, 3, 4, 1.0])
+    held = measures.Held(SAMPLE, "dev", None, 1, natural.Sample(rows, [], weights, np.full(len(rows), "tweets")))
+    m = measures.Measurement(Keyword("idiot"), held)
+    m.ordinary()
+    values = {name.removeprefix("ordinary text: "): figure.value for name, figure in m.out.figures.items()}
+    assert values["harmless and flagged"] == pytest.approx(0.003)
+    assert values["of what readers object to, flagged"] == pytest.approx(2 / 6)
+    assert values["of what is flagged, readers object to"] == pytest.approx(2 / 6)
 
 
 def test_contrasts_count_sentences_on_the_wrong_side(measured):
