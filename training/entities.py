@@ -5,6 +5,9 @@
 If it is killed, the same command resumes. entities_export.py turns the checkpoint into models/entities-en. The network
 reads what the first stage of models/toxicity-en, the embeddings, makes of a window, and the shape of each token: BERT's
 vocabulary is in lower case, and capitals tell much about names. Its layers begin as those of all-MiniLM-L6-v2.
+
+When the embeddings have changed, --earlier continues from the network that shipped with the earlier ones and learns to
+say the same.
 """
 
 import argparse
@@ -26,6 +29,7 @@ import folder as folders
 import model as network
 import plain
 import stages
+import tokens
 
 TYPES = ("PERSON", "LOCATION", "ADDRESS", "ORGANIZATION", "NRP")
 # No name, then the first token of a name and the others for each type.
@@ -35,6 +39,8 @@ IGNORED = -100
 NO_LETTER, LOWER, TITLE, UPPER, MIXED, DIGITS, GLUED = range(7)
 SHAPES = 2 * GLUED
 SHIPPED = Path(__file__).resolve().parents[1] / "models" / "toxicity-en"
+LAYERS = 6
+NEW_TOKENS = torch.tensor(tokens.PLACES)  # no version before toxicity-en 2.2.0 has them
 GENERATED = 12_000  # texts in an epoch
 SMOOTHING = 0.05
 PADDING = 4  # tokens between two lengths of tensors
@@ -210,6 +216,31 @@ class Frozen(nn.Module):
         return self
 
 
+class Earlier:
+    """The network of names as it shipped with other embeddings. folder: models/ of that version."""
+
+    def __init__(self, folder: Path):
+        self.frozen = Frozen(folder / "toxicity-en")
+        self.model = network.with_weights(Names(LAYERS), stages.read(folder / "entities-en" / "network.ort"), folder)
+
+    @torch.no_grad()
+    def logits(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        return self.model(self.frozen(batch["ids"], batch["mask"]), batch["mask"], batch["shapes"]).float()
+
+
+def loss_of(logits: torch.Tensor, batch: dict[str, torch.Tensor], earlier: Earlier | None) -> torch.Tensor:
+    """The loss by the labels; by what an earlier network says, of the windows that it reads as the same tokens."""
+    labels, new = batch["labels"], torch.ones(len(logits), dtype=torch.bool)
+    total, n = logits.new_zeros(()), 0
+    if earlier:
+        new = torch.isin(batch["ids"], NEW_TOKENS).any(1)
+        known = batch["mask"].bool() & ~new[:, None]
+        said = torch.softmax(earlier.logits(batch)[known], -1)
+        total, n = total + F.kl_div(torch.log_softmax(logits[known], -1), said, reduction="sum"), n + len(said)
+    known = (labels != IGNORED) & new[:, None]
+    return (total + F.cross_entropy(logits[known], labels[known], label_smoothing=SMOOTHING, reduction="sum")) / (n + known.sum())
+
+
 def probabilities(model: Names, frozen: Frozen, tokenizer, texts: list[str]):
     """(encoding, probabilities [tokens, 11]) of each text, window by window as the product has them."""
     encodings = encode(tokenizer, texts)
@@ -273,13 +304,14 @@ def main(argv: list[str] | None = None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, type=Path)
     parser.add_argument("--out", required=True, type=Path, help="checkpoint and log")
-    parser.add_argument("--layers", type=int, default=6, help="layers of the network (default %(default)s)")
+    parser.add_argument("--layers", type=int, default=LAYERS, help="layers of the network (default %(default)s)")
     parser.add_argument("--shared", type=int, default=0, help="layers of the shipped network, frozen, below it (default %(default)s)")
     parser.add_argument("--epochs", type=float, default=8, help="(default %(default)s)")
     parser.add_argument("--generated", type=int, default=GENERATED, help="generated texts in an epoch (default %(default)s)")
     parser.add_argument("--batch-tokens", type=int, default=2048)
     parser.add_argument("--lr", type=float, default=2e-4)
-    parser.add_argument("--start", type=Path, help="checkpoint.pt of an earlier run, or a folder like models/entities-en, to continue with these settings (default: the base model)")
+    parser.add_argument("--start", type=Path, help="checkpoint.pt of an earlier run, to continue with these settings (default: the network of --earlier, or the base model)")
+    parser.add_argument("--earlier", type=Path, help="models/ of an earlier version, whose network of names is to be learnt on the embeddings that ship now")
     parser.add_argument("--no-shapes", action="store_true", help="train without the shapes of tokens, to measure what they bring")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args(argv)
@@ -289,14 +321,16 @@ def main(argv: list[str] | None = None):
 
     torch.manual_seed(args.seed)
     tokenizer = folders.tokenizer(SHIPPED)
-    frozen, model = Frozen(SHIPPED, args.shared), Names(args.layers, shapes=not args.no_shapes)
+    # What an earlier network says is said without dropout.
+    frozen, model = Frozen(SHIPPED, args.shared), Names(args.layers, dropout=0.0 if args.earlier else 0.1, shapes=not args.no_shapes)
     if args.shared:
         model.layers = network.from_base().layers[args.shared : args.shared + args.layers]
-    if args.start and args.start.is_dir():
-        network.with_weights(model, stages.read(args.start / "network.ort"), args.start)
-    elif args.start:
-        earlier = torch.load(args.start, weights_only=True)
-        model.load_state_dict(earlier["model"] | earlier["average"])
+    earlier = Earlier(args.earlier) if args.earlier else None
+    if args.start:
+        state = torch.load(args.start, weights_only=True)
+        model.load_state_dict(state["model"] | state["average"])
+    elif earlier:
+        model.load_state_dict(earlier.model.state_dict())
     dev = [e for e in data.load(args.data) if e.split == "dev"]
     named, plain = [p for p in model.parameters() if p.ndim > 1], [p for p in model.parameters() if p.ndim == 1]
     optimizer = torch.optim.AdamW([{"params": named, "weight_decay": 0.01}, {"params": plain, "weight_decay": 0.0}], lr=args.lr, fused=True)
@@ -343,7 +377,7 @@ def main(argv: list[str] | None = None):
                 with torch.no_grad():
                     hidden = frozen(b["ids"], b["mask"])
                 logits = model(hidden, b["mask"], b["shapes"])
-            loss = F.cross_entropy(logits.float().flatten(0, 1), b["labels"].flatten(), ignore_index=IGNORED, label_smoothing=SMOOTHING)
+                loss = loss_of(logits.float(), b, earlier)
             loss.backward()
             norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             if not torch.isfinite(norm):

@@ -415,6 +415,19 @@ def test_batches_have_every_window_and_few_shapes():
     assert len(set(shapes)) <= 128 / entities.PADDING + 3
 
 
+def test_names_are_learnt_from_an_earlier_network_where_it_reads_the_same_tokens():
+    class Earlier:
+        @staticmethod
+        def logits(batch):
+            return torch.zeros(*batch["ids"].shape, len(entities.LABELS)).index_fill(2, torch.tensor(3), 9.0)
+
+    known, new = (np.array([folders.CLS, token, folders.SEP]) for token in (2000, int(entities.NEW_TOKENS[0])))
+    labels = np.array([entities.IGNORED, 1, entities.IGNORED])
+    batch = entities.collate([entities.Window(ids, np.zeros(3, np.int64), labels) for ids in (known, new)])
+    loss = lambda of_known, of_new: entities.loss_of(torch.stack([torch.eye(len(entities.LABELS))[[of] * batch["ids"].shape[1]] * 9 for of in (of_known, of_new)]), batch, Earlier)
+    assert loss(3, 1) < 0.2 < loss(1, 1) and loss(3, 1) < 0.2 < loss(3, 3), "the earlier network says 3, the labels 1"
+
+
 def test_a_crop_shows_the_telling_word():
     rng = np.random.default_rng(2)
     pieces = ["word"] * 400
