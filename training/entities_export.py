@@ -34,6 +34,8 @@ THRESHOLDS = np.arange(0.3, 0.81, 0.05)
 # How often a false alarm in the harmless texts counts. Dev rows have ten names in as many words as the harmless texts have one, as
 # other people's texts may; but a name that is missed is worse than a false alarm, and most of all a person's.
 HARMLESS_COUNTS = {"PERSON": 2, "LOCATION": 5, "ADDRESS": 5, "ORGANIZATION": 5, "NRP": 5}
+# Of people, the lowest threshold counts whose F1 is as good as the highest: 1,500 names have a standard error of 0.01.
+NEAR_F1 = {"PERSON": 0.01}
 
 
 def read(checkpoint: Path) -> entities.Names:
@@ -94,8 +96,8 @@ def harmless() -> list[data.Example]:
 
 
 def thresholds(shipped: Shipped, dev: list) -> dict[str, float]:
-    """The threshold of each type with the highest F1 of overlapping spans over all dev rows and the dev half of the harmless
-    texts, whose false alarms count HARMLESS_COUNTS times."""
+    """The threshold of each type with the highest F1 of overlapping spans, or one that is as good, see NEAR_F1: over all dev rows
+    and the dev half of the harmless texts, whose false alarms count HARMLESS_COUNTS times."""
     said = [(e, *shipped.probabilities(e.text)) for e in dev]
     best: dict[str, list[float]] = {name: [] for name in entities.TYPES}
     for least in THRESHOLDS:
@@ -108,7 +110,7 @@ def thresholds(shipped: Shipped, dev: list) -> dict[str, float]:
         for name, (right, found, recalled, gold) in counts.items():
             p_, r = right / max(found, 1), recalled / max(gold, 1)
             best[name].append(2 * p_ * r / max(p_ + r, 1e-9))
-    return {name: round(float(THRESHOLDS[np.argmax(f1)]), 2) for name, f1 in best.items()}
+    return {name: round(float(THRESHOLDS[np.argmax(np.array(f1) >= max(f1) - NEAR_F1.get(name, 0))]), 2) for name, f1 in best.items()}
 
 
 # Texts on which the program must find the same as this file: of several registers, casings and scripts, and without names.
