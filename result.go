@@ -13,7 +13,8 @@ type Result struct {
 	ID string `json:"id,omitempty"`
 
 	// Score is the share of people, in 0..1, who would call the text toxic, as
-	// estimated: about 80 % for texts with a score of 0.8.
+	// estimated: about 80 % for texts with a score of 0.8. On another scale than the
+	// guideline's, see [Versions.Scale], it estimates the number of that scale.
 	Score Probability `json:"score"`
 
 	// Flagged is true if any attribute is at or over its threshold. If NotDecided is
@@ -242,6 +243,8 @@ type Versions struct {
 	// Model is name@version and the hash of the model's manifest, which contains
 	// the hash of each of its files.
 	Model string `json:"model"`
+	// Scale is the scale of the scores, see [Scale]; empty, and absent in JSON, for the guideline's.
+	Scale Scale `json:"scale,omitempty"`
 	// Calibration is the hash of the fusion parameters, if the scores were fused.
 	Calibration string `json:"calibration,omitempty"`
 	// Entities is the version of what found the personal data, if it was looked for.

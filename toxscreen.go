@@ -104,6 +104,8 @@ type Classification struct {
 type ModelInfo struct {
 	// Version is name@version and a hash, as results show it.
 	Version string
+	// Scale is the scale of the scores; empty for the guideline's.
+	Scale Scale
 	// Attributes are the attributes that the model measures, in their numeric
 	// order.
 	Attributes []Attribute
@@ -221,7 +223,7 @@ func (s *Screener) Info() ModelInfo { return s.info }
 
 // Versions returns the versions that results have without a verdict.
 func (s *Screener) Versions() Versions {
-	v := Versions{Toxscreen: Version, Model: s.info.Version, Calibration: s.opinion.Version}
+	v := Versions{Toxscreen: Version, Model: s.info.Version, Scale: s.info.Scale, Calibration: s.opinion.Version}
 	if s.entities != nil {
 		v.Entities = s.entities.Version()
 	}

@@ -61,7 +61,7 @@ type Classifier struct {
 	tokenizer *tokenize.Tokenizer
 	encoder   *encoder.Encoder
 	info      toxscreen.ModelInfo
-	encodings sync.Pool // of *tokenize.Encoding
+	encodings *sync.Pool // of *tokenize.Encoding
 }
 
 // Open opens the model, see [encoder.Open]. It fails if the model's inputs or outputs do
@@ -88,11 +88,24 @@ func Open(c Config) (*Classifier, error) {
 		spec: c.Spec, exits: c.Exits,
 		tokenizer: c.Tokenizer, encoder: opened,
 		info: toxscreen.ModelInfo{
-			Version: c.Version, Attributes: attributesOf(c.Spec.Labels), Thresholds: c.Thresholds, Exits: len(c.Exits),
+			Version: c.Version, Attributes: attributesOf(c.Spec.Labels, ""), Thresholds: c.Thresholds, Exits: len(c.Exits),
 			Parallel: busy.Parallel, Short: busy.Short,
 		},
-		encodings: sync.Pool{New: func() any { return new(tokenize.Encoding) }},
+		encodings: &sync.Pool{New: func() any { return new(tokenize.Encoding) }},
 	}, nil
+}
+
+// On returns a classifier that scores on one of the other scales of the spec. It runs the network of c,
+// always all of it, since exits are of the guideline's scale. Close only one of the two.
+func (c *Classifier) On(scale toxscreen.Scale) (*Classifier, error) {
+	other, ok := c.spec.Scales[scale]
+	if !ok {
+		return nil, fmt.Errorf("failed to score on the scale %s: model %s does not have it", scale, c.info.Version)
+	}
+	view := &Classifier{spec: c.spec, tokenizer: c.tokenizer, encoder: c.encoder, info: c.info, encodings: c.encodings}
+	view.spec.Calibration = other.Calibration
+	view.info.Scale, view.info.Attributes, view.info.Thresholds, view.info.Exits = scale, attributesOf(c.spec.Labels, scale), other.Thresholds, 0
+	return view, nil
 }
 
 // Info implements [toxscreen.Classifier].
@@ -111,7 +124,7 @@ func (c *Classifier) Close() error { return c.encoder.Close() }
 // stay below the thresholds of the Config, see [Exit]. It then has the scores that the exit
 // estimates.
 func (c *Classifier) Classify(ctx context.Context, text string, depth toxscreen.Depth) (toxscreen.Classification, error) {
-	if depth == toxscreen.Early {
+	if depth == toxscreen.Early && len(c.exits) > 0 {
 		return c.classify(ctx, text, c.leaves)
 	}
 	return c.classify(ctx, text, nil)
@@ -256,7 +269,7 @@ func (c *Classifier) score(ctx context.Context, text string, enc *tokenize.Encod
 		w, last := &result.windows[i], out.Last[i]
 		w.start, w.end = extent(enc.Offsets[seen.Start:seen.End])
 		if last < len(c.exits) {
-			w.odds = c.exitOdds(c.exits[last], row(out.Logits(exitHead(last)), i, len(c.spec.Labels)+1))
+			w.odds = c.exitOdds(c.exits[last], row(out.Logits(exitHead(last)), i, c.spec.exitColumns()))
 		} else {
 			w.odds = c.logOdds(row(out.Logits(scoresHead), i, len(c.spec.Labels)), c.spec.Calibration)
 		}
@@ -294,15 +307,15 @@ func row(logits []float32, i, columns int) []float32 { return logits[i*columns:]
 // exitOdds returns the calibrated log-odds of each attribute from the logits of one window at
 // an exit.
 func (c *Classifier) exitOdds(e Exit, logits []float32) toxscreen.Scores {
-	return c.logOdds(logits[:len(c.spec.Labels)], e.Calibration)
+	return c.logOdds(logits[:len(logits)-1], e.Calibration)
 }
 
-// logOdds returns the calibrated log-odds of each attribute from the logits of one
-// window, one logit for each label.
+// logOdds returns the calibrated log-odds of each attribute on the classifier's scale from the
+// logits of one window, one logit for each label; of an exit, for each of the guideline's.
 func (c *Classifier) logOdds(logits []float32, calibrations map[toxscreen.Attribute]Calibration) toxscreen.Scores {
 	var odds toxscreen.Scores
 	for column, label := range c.spec.Labels {
-		if label.Attribute == nil {
+		if label.Attribute == nil || label.Scale != c.info.Scale {
 			continue
 		}
 		z := float64(logits[column])

@@ -14,10 +14,12 @@ import (
 	"github.com/toxscreen/toxscreen/classifier"
 )
 
-// withExits is tiny with an exit for texts of a few harmless words and one for all harmless texts.
-func withExits(t testing.TB) classifier.Config {
+// exiting is tiny with an exit for texts of a few harmless words and one for all harmless texts.
+const exiting = "../testdata/models/tiny-exits"
+
+// withExits is the configuration of a model with exits, in a folder.
+func withExits(t testing.TB, folder string) classifier.Config {
 	t.Helper()
-	const folder = "../testdata/models/tiny-exits"
 	c := config(t, folder)
 	read := func(name string) []byte {
 		data, err := os.ReadFile(filepath.Join(folder, name))
@@ -63,7 +65,7 @@ func bothWays(t *testing.T, c *classifier.Classifier, text string) (full, early 
 // A harmless text leaves early, with estimates near the scores of the whole network. A text with
 // something to flag or to mark has the same classification as without exits.
 func TestHarmlessTextsLeaveEarly(t *testing.T) {
-	c := open(t, withExits(t))
+	c := open(t, withExits(t, exiting))
 	for text, exit := range map[string]int{
 		"":                      1,
 		"tea":                   1,
@@ -97,7 +99,7 @@ var scoresEqual = cmp.AllowUnexported(toxscreen.Scores{})
 
 // Of a long text, the harmless windows leave, and the others are scored and marked as without exits.
 func TestWindowsOfALongTextLeave(t *testing.T) {
-	c := open(t, withExits(t))
+	c := open(t, withExits(t, exiting))
 	harmless := strings.Repeat("we walk and talk and play. ", 20)
 	text := harmless + "you stupid idiot. " + harmless
 	full, early := bothWays(t, c, text)
@@ -117,7 +119,7 @@ func TestWindowsOfALongTextLeave(t *testing.T) {
 
 // A window whose exit itself calls it toxic does not leave, however low its doubt is.
 func TestNothingFlaggedLeaves(t *testing.T) {
-	config := withExits(t)
+	config := withExits(t, exiting)
 	for i := range config.Exits {
 		config.Exits[i].Doubt = 100
 	}
@@ -148,7 +150,7 @@ func TestOpenRefusesExits(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := withExits(t)
+			c := withExits(t, exiting)
 			c.Exits = slices.Clone(c.Exits)
 			test.spoil(&c)
 			opened, err := classifier.Open(c)

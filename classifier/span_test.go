@@ -15,7 +15,7 @@ func attribute(a toxscreen.Attribute) *toxscreen.Attribute { return &a }
 // word that is marked much more strongly. This applies to each label separately.
 func TestSpansRelative(t *testing.T) {
 	spec := &SpanSpec{
-		Labels:    []Label{{"insult", attribute(toxscreen.Insult)}, {"profanity", attribute(toxscreen.Profanity)}},
+		Labels:    []Label{{Name: "insult", Attribute: attribute(toxscreen.Insult)}, {Name: "profanity", Attribute: attribute(toxscreen.Profanity)}},
 		Threshold: 0.1, Relative: 0.5,
 	}
 	offsets := []tokenize.Offset{{Start: 0, End: 4}, {Start: 6, End: 11}}
@@ -47,7 +47,7 @@ func TestSpansRelative(t *testing.T) {
 // piece mark it as insult and profanity, «.» as neither.
 func TestSpans(t *testing.T) {
 	spec := &SpanSpec{
-		Labels:    []Label{{"insult", attribute(toxscreen.Insult)}, {"profanity", attribute(toxscreen.Profanity)}, {"unused", nil}},
+		Labels:    []Label{{Name: "insult", Attribute: attribute(toxscreen.Insult)}, {Name: "profanity", Attribute: attribute(toxscreen.Profanity)}, {Name: "unused"}},
 		Threshold: 0.5,
 	}
 	for _, test := range []struct {

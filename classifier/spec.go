@@ -3,6 +3,7 @@ package classifier
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -24,7 +25,7 @@ type Spec struct {
 
 	Outputs Outputs `json:"outputs"`
 
-	// Labels are the columns of Outputs.Scores, in order.
+	// Labels are the columns of Outputs.Scores, in order: those of the guideline's scale first.
 	Labels []Label `json:"labels"`
 
 	// Activation turns the logits of Outputs.Scores into probabilities.
@@ -42,6 +43,17 @@ type Spec struct {
 	// Calibration corrects the probability of an attribute; without an entry,
 	// the activation's probability is used.
 	Calibration map[toxscreen.Attribute]Calibration `json:"calibration,omitempty"`
+
+	// Scales are the other scales that some of Labels are on; nil if there are none.
+	Scales map[toxscreen.Scale]ScaleSpec `json:"scales,omitempty"`
+}
+
+// ScaleSpec says how to read the labels of another scale than the guideline's.
+type ScaleSpec struct {
+	// Calibration is like that of the Spec.
+	Calibration map[toxscreen.Attribute]Calibration `json:"calibration,omitempty"`
+	// Thresholds has the lowest probability, in (0, 1], at which each attribute is flagged.
+	Thresholds toxscreen.Scores `json:"thresholds"`
 }
 
 // Outputs names the model's outputs.
@@ -64,7 +76,7 @@ func (c Config) stages() []encoder.Stage {
 	var stages []encoder.Stage
 	inputs := c.Spec.Inputs
 	for i, e := range c.Exits {
-		head := encoder.Head{Name: exitHead(i), Output: e.Output, Task: encoder.TextClassification, Columns: len(c.Spec.Labels) + 1}
+		head := encoder.Head{Name: exitHead(i), Output: e.Output, Task: encoder.TextClassification, Columns: c.Spec.exitColumns()}
 		stages = append(stages, encoder.Stage{Model: e.Stage, Inputs: inputs, Hidden: e.Hidden, Width: e.Width, Exit: &encoder.Exit{Model: e.Model, Head: head}})
 		inputs = slices.DeleteFunc(slices.Clone(inputs), func(name string) bool { return name != "attention_mask" })
 	}
@@ -85,6 +97,8 @@ type Label struct {
 	Name string `json:"name"` // the model's name for it
 	// Attribute is what the column measures; nil if the column is not used.
 	Attribute *toxscreen.Attribute `json:"attribute,omitempty"`
+	// Scale is that of the column; empty for the guideline's.
+	Scale toxscreen.Scale `json:"scale,omitempty"`
 }
 
 // Activation is how logits become probabilities.
@@ -171,8 +185,8 @@ type Exit struct {
 	// Layer is the number of the network's layers before the exit. It is for people and has
 	// no effect.
 	Layer int `json:"layer"`
-	// Output is the exit's own opinion: logits, float32 [windows, labels + 1]. The last column
-	// is its doubt: the log-odds that the text does not surely stay below all thresholds.
+	// Output is the exit's own opinion: logits, float32 [windows, labels + 1], with the labels of
+	// the guideline's scale. The last column is its doubt: the log-odds that the text does not surely stay below all thresholds.
 	Output string `json:"output"`
 	// Hidden is what the exit and the rest of the network take, float32 [windows, tokens, Width].
 	Hidden string `json:"hidden"`
@@ -213,7 +227,7 @@ func (s Spec) ValidateExits(exits []Exit) error {
 		if math.IsNaN(e.Doubt) || math.IsInf(e.Doubt, 0) {
 			wrong("doubt: %v is not finite", e.Doubt)
 		}
-		if err := s.validateCalibrations(e.Calibration); err != nil {
+		if err := s.validateCalibrations(e.Calibration, ""); err != nil {
 			wrong("%w", err)
 		}
 	}
@@ -232,15 +246,7 @@ func (s Spec) Validate() error {
 	if (s.Spans == nil) != (s.Outputs.Tokens == "") {
 		wrong("outputs.tokens and spans must be given together: one of them is missing")
 	}
-	measured := attributesOf(s.Labels)
-	if !slices.Contains(measured, toxscreen.Toxicity) {
-		wrong("labels: toxicity is missing: every score is made from it")
-	}
-	for i, a := range measured {
-		if slices.Contains(measured[:i], a) {
-			wrong("labels: two have the attribute %s", a)
-		}
-	}
+	found = append(found, s.validateLabels(""), s.validateScales())
 	switch s.Activation {
 	case Sigmoid:
 	case Softmax:
@@ -251,8 +257,11 @@ func (s Spec) Validate() error {
 		wrong("activation: unknown %q: it must be sigmoid or softmax", s.Activation)
 	}
 	if s.Spans != nil {
-		if len(attributesOf(s.Spans.Labels)) == 0 {
+		if len(attributesOf(s.Spans.Labels, "")) == 0 {
 			wrong("spans.labels: at least one must have an attribute")
+		}
+		if slices.ContainsFunc(s.Spans.Labels, func(l Label) bool { return l.Scale != "" }) {
+			wrong("spans.labels: spans have no scale")
 		}
 		if !(s.Spans.Threshold > 0 && s.Spans.Threshold < 1) {
 			wrong("spans.threshold: %v is not between 0 and 1", s.Spans.Threshold)
@@ -262,14 +271,72 @@ func (s Spec) Validate() error {
 		}
 	}
 	found = append(found, s.Window.encoder().Validate(), s.Window.Correction.validate())
-	found = append(found, s.validateCalibrations(s.Calibration))
+	found = append(found, s.validateCalibrations(s.Calibration, ""))
 	return errors.Join(found...)
 }
 
-func (s Spec) validateCalibrations(calibrations map[toxscreen.Attribute]Calibration) error {
+// validateLabels reports everything that is wrong with the labels of a scale.
+func (s Spec) validateLabels(scale toxscreen.Scale) error {
+	var found []error
+	on := ""
+	if scale != "" {
+		on = fmt.Sprintf(" on the scale %s", scale)
+	}
+	measured := attributesOf(s.Labels, scale)
+	if !slices.Contains(measured, toxscreen.Toxicity) {
+		found = append(found, fmt.Errorf("labels: toxicity is missing%s: every score is made from it", on))
+	}
+	for i, a := range measured {
+		if slices.Contains(measured[:i], a) {
+			found = append(found, fmt.Errorf("labels: two have the attribute %s%s", a, on))
+		}
+	}
+	return errors.Join(found...)
+}
+
+// validateScales reports everything that is wrong with the other scales and their labels.
+func (s Spec) validateScales() error {
+	var found []error
+	wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
+	for i, l := range s.Labels {
+		if _, ok := s.Scales[l.Scale]; l.Scale != "" && !ok {
+			wrong("labels[%d].scale: %q is not among scales", i, l.Scale)
+		}
+		if i > 0 && l.Scale == "" && s.Labels[i-1].Scale != "" {
+			wrong("labels[%d]: those of the guideline's scale must come first", i)
+		}
+	}
+	for _, scale := range slices.Sorted(maps.Keys(s.Scales)) {
+		if _, err := toxscreen.ParseScale(string(scale)); err != nil || scale.IsGuideline() {
+			wrong("scales: unknown key %q: it must be %s", scale, toxscreen.PerspectiveScale)
+			continue
+		}
+		found = append(found, s.validateLabels(scale))
+		if err := s.validateCalibrations(s.Scales[scale].Calibration, scale); err != nil {
+			wrong("scales.%s: %w", scale, err)
+		}
+	}
+	if len(s.Scales) > 0 && s.Activation == Softmax {
+		wrong("activation: softmax has one scale only: labels exclude each other")
+	}
+	return errors.Join(found...)
+}
+
+// exitColumns returns the number of columns of an exit's output.
+func (s Spec) exitColumns() int {
+	columns := 1 // the doubt
+	for _, l := range s.Labels {
+		if l.Scale == "" {
+			columns++
+		}
+	}
+	return columns
+}
+
+func (s Spec) validateCalibrations(calibrations map[toxscreen.Attribute]Calibration, scale toxscreen.Scale) error {
 	var found []error
 	for a, c := range calibrations {
-		if !slices.Contains(attributesOf(s.Labels), a) {
+		if !slices.Contains(attributesOf(s.Labels, scale), a) {
 			found = append(found, fmt.Errorf("calibration: %s is not among the labels", a))
 		}
 		if err := c.validate(); err != nil {
@@ -294,12 +361,12 @@ func (c Calibration) validate() error {
 	return nil
 }
 
-// attributesOf returns the attributes of the labels that have one, in label
+// attributesOf returns the attributes of the labels on a scale that have one, in label
 // order.
-func attributesOf(labels []Label) []toxscreen.Attribute {
+func attributesOf(labels []Label, scale toxscreen.Scale) []toxscreen.Attribute {
 	var measured []toxscreen.Attribute
 	for _, l := range labels {
-		if l.Attribute != nil {
+		if l.Attribute != nil && l.Scale == scale {
 			measured = append(measured, *l.Attribute)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -302,17 +303,21 @@ func (m Manifest) Validate() error {
 	if err := m.Spec.Validate(); err != nil {
 		found = append(found, err)
 	}
-	found = append(found, m.validateThresholds("thresholds", m.Thresholds), m.validateSensitivity())
+	found = append(found, m.validateThresholds("thresholds", "", m.Thresholds), m.validateSensitivity())
+	for _, scale := range slices.Sorted(maps.Keys(m.Scales)) {
+		found = append(found, m.validateThresholds(fmt.Sprintf("scales.%s.thresholds", scale), scale, m.Scales[scale].Thresholds))
+	}
 	return errors.Join(found...)
 }
 
-// validateThresholds reports everything that is wrong with the thresholds under a key.
-func (m Manifest) validateThresholds(key string, thresholds toxscreen.Scores) error {
+// validateThresholds reports everything that is wrong with the thresholds under a key, which are on
+// a scale.
+func (m Manifest) validateThresholds(key string, scale toxscreen.Scale, thresholds toxscreen.Scores) error {
 	var found []error
 	wrong := func(format string, args ...any) { found = append(found, fmt.Errorf(key+": "+format, args...)) }
 	measured := map[toxscreen.Attribute]bool{}
 	for _, l := range m.Labels {
-		if l.Attribute == nil || measured[*l.Attribute] {
+		if l.Attribute == nil || l.Scale != scale || measured[*l.Attribute] {
 			continue
 		}
 		measured[*l.Attribute] = true

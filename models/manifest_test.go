@@ -83,7 +83,7 @@ func TestReadManifest(t *testing.T) {
 
 // TestManifestKeepsItsMeaning writes a manifest and reads it again.
 func TestManifestKeepsItsMeaning(t *testing.T) {
-	for _, name := range []string{"tiny", "tiny-exits", "tiny-no-spans"} {
+	for _, name := range []string{"tiny", "tiny-exits", "tiny-scales", "tiny-no-spans"} {
 		m, err := read(manifestOf(t, name))
 		if err != nil {
 			t.Fatal(err)
@@ -216,7 +216,7 @@ func TestSensitivity(t *testing.T) {
 		t.Fatal(err)
 	}
 	for sensitivity, want := range map[models.Sensitivity]float64{"": 0.5, models.SensitivityLow: 0.9, models.SensitivityMedium: 0.5, models.SensitivityHigh: 0.3} {
-		thresholds, err := m.ThresholdsAt(sensitivity)
+		thresholds, err := m.ThresholdsAt(toxscreen.GuidelineScale, sensitivity)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,11 +228,11 @@ func TestSensitivity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if thresholds, err := bare.ThresholdsAt(models.SensitivityMedium); err != nil || thresholds != bare.Thresholds {
+	if thresholds, err := bare.ThresholdsAt("", models.SensitivityMedium); err != nil || thresholds != bare.Thresholds {
 		t.Errorf("medium is %v, %v", thresholds, err)
 	}
 	for _, sensitivity := range []models.Sensitivity{models.SensitivityLow, models.SensitivityHigh} {
-		_, err := bare.ThresholdsAt(sensitivity)
+		_, err := bare.ThresholdsAt("", sensitivity)
 		wantError(t, err, "failed to apply sensitivity "+string(sensitivity), "model tiny@1.0.0 sha256:", "set your own with --threshold")
 	}
 }
@@ -259,6 +259,70 @@ func TestManifestErrorsOfSensitivity(t *testing.T) {
 			text := manifestOf(t, "tiny-exits")
 			if strings.Count(text, test.old) != 1 {
 				t.Fatalf("the manifest of tiny-exits has no %s, or more than one", test.old)
+			}
+			_, err := read(strings.Replace(text, test.old, test.new, 1))
+			wantError(t, err, "manifest.json", test.want)
+		})
+	}
+}
+
+// TestScales: a model has thresholds of its own on each of its scales. Sensitivities belong to the
+// guideline's.
+func TestScales(t *testing.T) {
+	m, err := read(manifestOf(t, "tiny-scales"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for scale, want := range map[toxscreen.Scale]float64{"": 0.5, toxscreen.GuidelineScale: 0.5, toxscreen.PerspectiveScale: 0.7} {
+		thresholds, err := m.ThresholdsAt(scale, models.SensitivityMedium)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := thresholds.Get(toxscreen.Threat); got != want {
+			t.Errorf("the threshold on %q is %v, want %v", scale, got, want)
+		}
+	}
+	_, err = m.ThresholdsAt(toxscreen.PerspectiveScale, models.SensitivityHigh)
+	wantError(t, err, "failed to apply sensitivity high: it belongs to the scale guideline, not to perspective", "set your own thresholds with --threshold")
+	bare, err := read(manifestOf(t, "tiny"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = bare.ThresholdsAt(toxscreen.PerspectiveScale, "")
+	wantError(t, err, "failed to apply scale perspective: model tiny@1.0.0 sha256:", "has only the scale guideline: use that, or another model")
+}
+
+// TestManifestErrorsOfScales: a column that is read on the wrong scale, or not at all, would be noticed
+// by nobody.
+func TestManifestErrorsOfScales(t *testing.T) {
+	const last = `"attribute": "sexually_explicit",
+      "scale": "perspective"`
+	for _, test := range []struct {
+		name     string
+		old, new string // of the manifest of tiny-scales
+		want     string
+	}{
+		{"unknown scale", `"scales": {
+    "perspective"`, `"scales": {
+    "other"`, `scales: unknown key "other": it must be perspective`},
+		{"a label of no scale", last, strings.Replace(last, "perspective", "other", 1), `labels[13].scale: "other" is not among scales`},
+		{"a label of the guideline's scale behind", last, `"attribute": "sexually_explicit"`, "labels[13]: those of the guideline's scale must come first"},
+		{"an attribute twice", last, strings.Replace(last, "sexually_explicit", "threat", 1), "labels: two have the attribute threat on the scale perspective"},
+		{"no threshold for a label", `"threat": 0.7,`, ``, "scales.perspective.thresholds: threat is missing, but it is among the labels"},
+		{"threshold over 1", `"threat": 0.7,`, `"threat": 1.7,`, "scales.perspective.thresholds: 1.7 for threat must be over 0 and at most 1"},
+		{"a calibration that falls", "4,\n              2\n", "4, -3", "scales.perspective: calibration of toxicity: knot 1 does not rise"},
+		{"softmax", `"activation": "sigmoid"`, `"activation": "softmax"`, "activation: softmax has one scale only"},
+		{"spans on a scale", `"spans": {
+    "labels": [
+      {`, `"spans": {
+    "labels": [
+      {
+        "scale": "perspective",`, "spans.labels: spans have no scale"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text := manifestOf(t, "tiny-scales")
+			if strings.Count(text, test.old) != 1 {
+				t.Fatalf("the manifest of tiny-scales has no %s, or more than one", test.old)
 			}
 			_, err := read(strings.Replace(text, test.old, test.new, 1))
 			wantError(t, err, "manifest.json", test.want)

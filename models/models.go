@@ -67,6 +67,16 @@ var (
 // Manifest returns the manifest of the model's folder.
 func (m *Model) Manifest() Manifest { return m.manifest }
 
+// On returns the model on one of the other scales of its manifest. It shares the network: close only
+// one of the two.
+func (m *Model) On(scale toxscreen.Scale) (*Model, error) {
+	view, err := m.Classifier.On(scale)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{Classifier: view, manifest: m.manifest, known: m.known}, nil
+}
+
 // Info implements [toxscreen.Classifier].
 func (m *Model) Info() toxscreen.ModelInfo {
 	info := m.Classifier.Info()

@@ -34,10 +34,21 @@ func ParseSensitivity(name string) (Sensitivity, error) {
 	return "", fmt.Errorf("unknown sensitivity %q: it must be low, medium or high", name)
 }
 
-// ThresholdsAt returns the thresholds for a sensitivity. It is an error if the manifest has
-// none.
-func (m Manifest) ThresholdsAt(s Sensitivity) (toxscreen.Scores, error) {
-	if s == "" || s == SensitivityMedium {
+// ThresholdsAt returns the thresholds for a sensitivity on a scale. It is an error if the manifest
+// has none.
+func (m Manifest) ThresholdsAt(scale toxscreen.Scale, s Sensitivity) (toxscreen.Scores, error) {
+	medium := s == "" || s == SensitivityMedium
+	if !scale.IsGuideline() {
+		other, ok := m.Scales[scale]
+		switch {
+		case !ok:
+			return toxscreen.Scores{}, fmt.Errorf("failed to apply scale %s: model %s has only the scale %s: use that, or another model, such as the default one", scale, m.Identity(), toxscreen.GuidelineScale)
+		case !medium:
+			return toxscreen.Scores{}, fmt.Errorf("failed to apply sensitivity %s: it belongs to the scale %s, not to %s; set your own thresholds with --threshold, or thresholds in the configuration", s, toxscreen.GuidelineScale, scale)
+		}
+		return other.Thresholds, nil
+	}
+	if medium {
 		return m.Thresholds, nil
 	}
 	thresholds, ok := m.Sensitivity[s]
@@ -62,7 +73,7 @@ func (m Manifest) validateSensitivity() error {
 	}
 	for _, s := range others {
 		if thresholds, ok := m.Sensitivity[s]; ok {
-			found = append(found, m.validateThresholds("sensitivity."+string(s), thresholds))
+			found = append(found, m.validateThresholds("sensitivity."+string(s), "", thresholds))
 		} else {
 			wrong(".%s: missing", s)
 		}

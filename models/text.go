@@ -2,8 +2,13 @@ package models
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/classifier"
 )
 
 // Text formats the manifest of the model in a folder for people: its source, how it
@@ -57,25 +62,43 @@ func (m Manifest) Text(folder Folder) string {
 		line("sensitivity", "low, medium or high: the thresholds below, at which about 1, 3 or 15 of 1,000 harmless ordinary texts are flagged")
 		heads, shown = "LOW\tMEDIUM\tHIGH", Sensitivities()
 	}
+	for _, scale := range slices.Sorted(maps.Keys(m.Scales)) {
+		line("scales", fmt.Sprintf("%s, and %s with the thresholds of its own table; see --scale", toxscreen.GuidelineScale, scale))
+	}
 	b.WriteString("\n")
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ATTRIBUTE\tLABEL\t"+heads+"\tCALIBRATED")
+	calibrated := func(in map[toxscreen.Attribute]classifier.Calibration, a toxscreen.Attribute) string {
+		if c, ok := in[a]; ok {
+			return fmt.Sprintf("%d knots", len(c.Knots))
+		}
+		return "no"
+	}
 	for _, l := range m.Labels {
+		if l.Scale != "" {
+			continue
+		}
 		if l.Attribute == nil {
 			fmt.Fprintf(table, "-\t%s%s\t\n", l.Name, strings.Repeat("\t", len(shown)))
 			continue
 		}
 		row := []string{l.Attribute.String(), l.Name}
 		for _, s := range shown {
-			thresholds, _ := m.ThresholdsAt(s) // which the manifest has
+			thresholds, _ := m.ThresholdsAt("", s) // which the manifest has
 			threshold, _ := thresholds.Get(*l.Attribute)
 			row = append(row, fmt.Sprint(threshold))
 		}
-		calibrated := "no"
-		if c, ok := m.Calibration[*l.Attribute]; ok {
-			calibrated = fmt.Sprintf("%d knots", len(c.Knots))
+		fmt.Fprintln(table, strings.Join(append(row, calibrated(m.Calibration, *l.Attribute)), "\t"))
+	}
+	for _, scale := range slices.Sorted(maps.Keys(m.Scales)) {
+		fmt.Fprintf(table, "\nON THE SCALE %s\tLABEL\tTHRESHOLD\tCALIBRATED\n", strings.ToUpper(string(scale)))
+		for _, l := range m.Labels {
+			if l.Scale != scale || l.Attribute == nil {
+				continue
+			}
+			threshold, _ := m.Scales[scale].Thresholds.Get(*l.Attribute)
+			fmt.Fprintf(table, "%s\t%s\t%v\t%s\n", *l.Attribute, l.Name, threshold, calibrated(m.Scales[scale].Calibration, *l.Attribute))
 		}
-		fmt.Fprintln(table, strings.Join(append(row, calibrated), "\t"))
 	}
 	if len(m.Card.Figures) > 0 {
 		fmt.Fprintln(table, "\nMEASURE\tVALUE\t95 %\tGOAL")

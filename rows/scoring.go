@@ -20,7 +20,7 @@ type scoring struct {
 	unit     toxscreen.OffsetUnit
 	limits   toxscreen.Limits
 
-	model  string // its version
+	model  string // its version, and the scale
 	finder string // the version of what finds personal data; empty if it is not looked for
 	early  bool   // texts may leave the network early: there is a column for the exit
 	judged bool   // there is a judge, and there are columns for it
@@ -29,7 +29,7 @@ type scoring struct {
 func newScoring(screener *toxscreen.Screener, o Options) *scoring {
 	return &scoring{
 		screener: screener, unit: o.OffsetUnit, limits: o.Limits,
-		model: screener.Info().Version, finder: screener.Versions().Entities, early: screener.EndsEarly(), judged: screener.HasJudge(),
+		model: screener.Info().Scale.Of(screener.Info().Version), finder: screener.Versions().Entities, early: screener.EndsEarly(), judged: screener.HasJudge(),
 	}
 }
 

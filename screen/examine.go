@@ -77,7 +77,8 @@ func Examine(ctx context.Context, s Settings) Diagnosis {
 	if d.fine(err) {
 		d.Library.Path, d.Library.Version, d.Library.Providers = library.Path, library.Version, library.Providers
 	}
-	if d.fine(d.examineModel(s.Model)) && d.Library.Path != "" {
+	possible := d.fine(s.checkScale())
+	if d.fine(d.examineModel(s.Model)) && possible && d.Library.Path != "" {
 		d.fine(d.try(ctx, s))
 	}
 	d.OK = len(d.Problems) == 0

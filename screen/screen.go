@@ -41,12 +41,16 @@ type Settings struct {
 	// one for each core that Go may use.
 	Threads int
 
+	// Scale is the scale of scores and thresholds. It is an error if the model does not have it, and
+	// if there are a Judge, a Calibration or a low or high Sensitivity, which belong to the guideline's.
+	// Default: [toxscreen.GuidelineScale].
+	Scale toxscreen.Scale
 	// Sensitivity selects the thresholds among those of the model. Low and high are an error
 	// for a model whose manifest has no thresholds for them. Default:
 	// [models.SensitivityMedium].
 	Sensitivity models.Sensitivity
-	// Thresholds replace the thresholds of the Sensitivity for the attributes that have a
-	// number here.
+	// Thresholds replace the thresholds of the Scale and the Sensitivity for the attributes that
+	// have a number here.
 	Thresholds toxscreen.Scores
 	// MaxBytes is the maximum length of a text in bytes. Default:
 	// [toxscreen.DefaultMaxBytes].
@@ -95,18 +99,22 @@ type Settings struct {
 type Screener struct {
 	*toxscreen.Screener
 
-	model  *models.Model
-	finder *Finder        // nil if personal data is not looked for
-	fusion *fusion.Fusion // without a judge
-	asked  *asked         // nil without a judge
-	judged string         // what verdicts depend on, for JudgedBy
-	close  func()         // closes the judge
+	model    *models.Model
+	settings Settings
+	finder   *Finder        // nil if personal data is not looked for
+	fusion   *fusion.Fusion // without a judge
+	asked    *asked         // nil without a judge
+	judged   string         // what verdicts depend on, for JudgedBy
+	close    func()         // closes the judge
 }
 
 // Open opens the model, the fusion parameters and the judge. It does not contact
 // the judge's server before the first text needs it: without a server, all scores
 // are the classifier's.
 func Open(s Settings) (*Screener, error) {
+	if err := s.checkScale(); err != nil {
+		return nil, err
+	}
 	model, err := models.Open(s.Model, models.Options{Library: s.Library, Provider: s.Provider, Threads: s.Threads})
 	if err != nil {
 		return nil, err
@@ -114,11 +122,17 @@ func Open(s Settings) (*Screener, error) {
 	if s.Thresholds, err = s.inForce(model.Manifest()); err != nil {
 		return nil, errors.Join(err, model.Close())
 	}
-	screener, err := on(model, s)
+	scored := model
+	if !s.Scale.IsGuideline() {
+		if scored, err = model.On(s.Scale); err != nil {
+			return nil, errors.Join(err, model.Close())
+		}
+	}
+	screener, err := on(scored, s)
 	if err != nil {
 		return nil, errors.Join(err, model.Close())
 	}
-	screener.model = model
+	screener.model, screener.settings = model, s
 	if s.WithPII {
 		if screener.finder, err = OpenFinder(s); err != nil {
 			return nil, errors.Join(err, screener.Close())
@@ -128,10 +142,23 @@ func Open(s Settings) (*Screener, error) {
 	return screener, nil
 }
 
+// checkScale refuses what belongs to the guideline's scale where scores are on another one. Nobody has
+// measured what a verdict, or fusion parameters, would be worth there.
+func (s Settings) checkScale() error {
+	switch {
+	case s.Scale.IsGuideline():
+	case s.Calibration != "":
+		return fmt.Errorf("failed to apply the fusion parameters %s: they belong to the scale %s, not to %s: use that scale, or leave calibration empty", s.Calibration, toxscreen.GuidelineScale, s.Scale)
+	case s.Judge.Model != "" && s.NoJudge == "":
+		return fmt.Errorf("failed to ask the judge %s on the scale %s: its verdicts are about the scale %s: use that scale, or no judge (--no-judge)", s.Judge.Model, s.Scale, toxscreen.GuidelineScale)
+	}
+	return nil
+}
+
 // inForce returns the thresholds that count: the caller's, and for other attributes those of
-// the sensitivity.
+// the scale and the sensitivity.
 func (s Settings) inForce(model models.Manifest) (toxscreen.Scores, error) {
-	thresholds, err := model.ThresholdsAt(s.Sensitivity)
+	thresholds, err := model.ThresholdsAt(s.Scale, s.Sensitivity)
 	for a, threshold := range s.Thresholds.All() {
 		thresholds.Set(a, threshold)
 	}
@@ -145,7 +172,10 @@ func on(classifier toxscreen.Classifier, s Settings) (*Screener, error) {
 		return nil, err
 	}
 	opened := &Screener{fusion: f, judged: "none", close: func() {}}
-	opinion := toxscreen.Opinion{Version: f.Version()}
+	var opinion toxscreen.Opinion
+	if s.Scale.IsGuideline() {
+		opinion.Version = f.Version()
+	}
 	if s.Calibration != "" {
 		opinion.Fuse = f.Fuse // the embedded parameters change no score
 	}
@@ -194,6 +224,31 @@ func (s *Screener) Close() error {
 		return errors.Join(s.finder.Close(), s.model.Close())
 	}
 	return s.model.Close()
+}
+
+// OtherScales returns, if s scores on the guideline's scale, a Screener for each other scale of the
+// model. It has the limits and the language of s and the thresholds of the model, and asks no judge.
+// It uses the model of s, and must not be used after s is closed.
+func (s *Screener) OtherScales() (map[toxscreen.Scale]*toxscreen.Screener, error) {
+	if !s.settings.Scale.IsGuideline() {
+		return nil, nil
+	}
+	others := map[toxscreen.Scale]*toxscreen.Screener{}
+	for scale := range s.Manifest().Scales {
+		view, err := s.model.On(scale)
+		if err != nil {
+			return nil, err
+		}
+		opened, err := on(view, Settings{
+			Scale: scale, MaxBytes: s.settings.MaxBytes, Language: s.settings.Language,
+			NoJudge: fmt.Sprintf("no judge is asked about scores on the scale %s", scale),
+		})
+		if err != nil {
+			return nil, err
+		}
+		others[scale] = opened.Screener
+	}
+	return others, nil
 }
 
 // Manifest returns the model's manifest.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -387,9 +388,22 @@ func TestOpenFails(t *testing.T) {
 		settings screen.Settings
 		want     string
 	}{
-		"a missing model":          {screen.Settings{Model: "./nonesuch"}, "failed to find model"},
-		"a missing calibration":    {screen.Settings{Model: tiny, Calibration: missing}, "failed to read fusion parameters: open " + missing},
-		"no such thresholds":       {screen.Settings{Model: tiny, Sensitivity: models.SensitivityHigh}, "failed to apply sensitivity high: model tiny@1.0.0 sha256:"},
+		"a missing model":       {screen.Settings{Model: "./nonesuch"}, "failed to find model"},
+		"a missing calibration": {screen.Settings{Model: tiny, Calibration: missing}, "failed to read fusion parameters: open " + missing},
+		"no such thresholds":    {screen.Settings{Model: tiny, Sensitivity: models.SensitivityHigh}, "failed to apply sensitivity high: model tiny@1.0.0 sha256:"},
+		"no such scale":         {screen.Settings{Model: tiny, Scale: toxscreen.PerspectiveScale}, "failed to apply scale perspective: model tiny@1.0.0 sha256:"},
+		"a sensitivity of another scale": {
+			screen.Settings{Model: "../testdata/models/tiny-scales", Scale: toxscreen.PerspectiveScale, Sensitivity: models.SensitivityLow},
+			"failed to apply sensitivity low: it belongs to the scale guideline",
+		},
+		"a calibration of another scale": {
+			screen.Settings{Model: "../testdata/models/tiny-scales", Scale: toxscreen.PerspectiveScale, Calibration: "own.json"},
+			"failed to apply the fusion parameters own.json: they belong to the scale guideline",
+		},
+		"a judge of another scale": {
+			screen.Settings{Model: "../testdata/models/tiny-scales", Scale: toxscreen.PerspectiveScale, Judge: judge.Config{Model: "m"}},
+			"failed to ask the judge m on the scale perspective: its verdicts are about the scale guideline: use that scale, or no judge (--no-judge)",
+		},
 		"an invalid address":       {screen.Settings{Model: tiny, Judge: judge.Config{Model: "m", Host: "http://"}, JudgeCache: screen.NoCache}, "is not an address"},
 		"a cache that is a folder": {screen.Settings{Model: tiny, Judge: judge.Config{Model: "m"}, JudgeCache: folder}, folder},
 	} {
@@ -473,5 +487,81 @@ func TestTheDialectIsPartOfWhatVerdictsDependOn(t *testing.T) {
 		if !strings.HasPrefix(screener.JudgedBy(), want) {
 			t.Errorf("judged by %q, want %q…", screener.JudgedBy(), want)
 		}
+	}
+}
+
+// On another scale, the scores and thresholds are the model's of that scale, thresholds of the caller come
+// before them, and results say so. Nothing of the guideline's scale is left: neither fusion parameters nor exits.
+func TestScaleSelectsScores(t *testing.T) {
+	const scales = "../testdata/models/tiny-scales"
+	var own toxscreen.Scores
+	own.Set(toxscreen.Toxicity, 0.6)
+	for _, c := range []struct {
+		settings            screen.Settings
+		score, threshold    toxscreen.Probability // of "silly" for toxicity
+		flagged, fused, end bool
+		scale               toxscreen.Scale
+	}{
+		{screen.Settings{}, 0.39, 0.5, false, true, true, ""},
+		{screen.Settings{Scale: toxscreen.GuidelineScale}, 0.39, 0.5, false, true, true, ""},
+		{screen.Settings{Scale: toxscreen.PerspectiveScale}, 0.68, 0.7, false, false, false, toxscreen.PerspectiveScale},
+		{screen.Settings{Scale: toxscreen.PerspectiveScale, Thresholds: own}, 0.68, 0.6, true, false, false, toxscreen.PerspectiveScale},
+	} {
+		t.Run(fmt.Sprintf("%s %v", c.settings.Scale, c.threshold), func(t *testing.T) {
+			c.settings.Model = scales
+			screener, err := screen.Open(c.settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer screener.Close()
+			result := score(t, screener, "silly")
+			toxicity := result.Attributes[toxscreen.Toxicity]
+			if math.Abs(float64(toxicity.Score-c.score)) > 0.01 {
+				t.Errorf("the score is %v, want %v", toxicity.Score, c.score)
+			}
+			check(t, "the threshold", toxicity.Threshold, c.threshold)
+			check(t, "flagged", toxicity.Flagged, c.flagged)
+			check(t, "the scale", result.Versions.Scale, c.scale)
+			check(t, "whether there are fusion parameters", result.Versions.Calibration != "", c.fused)
+			check(t, "whether texts leave early", screener.EndsEarly(), c.end)
+		})
+	}
+}
+
+// A server has screeners on the other scales beside its own. They have its limits, but no judge and
+// none of its thresholds.
+func TestOtherScales(t *testing.T) {
+	settings := screen.Settings{Model: "../testdata/models/tiny-scales", MaxBytes: 10, Judge: judge.Config{Model: "tiny", Host: "127.0.0.1:1"}, JudgeCache: screen.NoCache}
+	settings.Thresholds.Set(toxscreen.Toxicity, 0.1)
+	t.Setenv(encoder.LibraryEnv, library(t))
+	screener, err := screen.Open(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer screener.Close()
+	others, err := screener.OtherScales()
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "the number of scales", len(others), 1)
+	other := others[toxscreen.PerspectiveScale]
+	result, err := other.Score(t.Context(), "silly")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "the threshold", result.Attributes[toxscreen.Toxicity].Threshold, 0.7)
+	check(t, "the scale", result.Versions.Scale, toxscreen.PerspectiveScale)
+	check(t, "why no judge is asked", result.Judge.Why, "no judge is asked about scores on the scale perspective")
+	if _, err := other.Score(t.Context(), "silly silly"); !errors.Is(err, toxscreen.ErrTooLong) {
+		t.Errorf("a text over the limit: %v", err)
+	}
+	settings.Judge, settings.Scale = judge.Config{}, toxscreen.PerspectiveScale
+	on, err := screen.Open(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer on.Close()
+	if others, err := on.OtherScales(); err != nil || len(others) > 0 {
+		t.Errorf("beside Perspective's scale, there are %v, %v", others, err)
 	}
 }

@@ -15,6 +15,9 @@ type Text struct {
 	Wait *time.Duration
 	// Forget keeps nothing of the text: no verdict, no late result.
 	Forget bool
+	// Scale is the scale of the scores, if [Config.OtherScales] has it; default: that of the
+	// server's screener. On another scale than that, no judge is asked.
+	Scale toxscreen.Scale
 	// Thresholds replace those of the model, attribute by attribute.
 	Thresholds toxscreen.Scores
 	// Language is that of the text, if the caller states it.
@@ -48,7 +51,7 @@ func (c *Call) Score(ctx context.Context, t Text) (toxscreen.Result, error) {
 // [FailureOf].
 func (c *Call) Begin(ctx context.Context, t Text) (*toxscreen.Screening, error) {
 	c.count(len(t.Text))
-	screener := c.server.screener
+	screener := c.server.on(t.Scale)
 	if t.Thresholds.Len() > 0 {
 		screener = screener.With(toxscreen.WithThresholds(t.Thresholds))
 	}

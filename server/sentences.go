@@ -18,7 +18,7 @@ type Sentence struct {
 const maxSentences = 100
 
 // Sentences returns the sentences of a text with their own results, for formats that say
-// where a text is toxic. whole is the result of the text, and t its turn, with which the
+// where a text is toxic. whole is the result of the text, whose scale they have, and t its turn, with which the
 // request was admitted: sentences count neither as texts nor for the caller's rate limit.
 // The judge is not asked about a sentence, and nothing of it is stored.
 func (c *Call) Sentences(ctx context.Context, text string, whole toxscreen.Result, thresholds toxscreen.Scores, t Turn) ([]Sentence, error) {
@@ -31,7 +31,7 @@ func (c *Call) Sentences(ctx context.Context, text string, whole toxscreen.Resul
 		g = newGroup(c.server.queue)
 		close(g.admitted)
 	}
-	screener := c.server.screener.With(toxscreen.WithAnyLanguage()) // it is decided for the whole text
+	screener := c.server.on(whole.Versions.Scale).With(toxscreen.WithAnyLanguage()) // it is decided for the whole text
 	if thresholds.Len() > 0 {
 		screener = screener.With(toxscreen.WithThresholds(thresholds))
 	}

@@ -73,6 +73,9 @@ type Config struct {
 	// measured. By default a request with images is refused.
 	IgnoreImages bool
 
+	// OtherScales are screeners on other scales of the model, see [Text.Scale]; nil if there are none.
+	OtherScales map[toxscreen.Scale]*toxscreen.Screener
+
 	// Finder finds the personal data that clients ask for; with nil, the server answers that
 	// it does not look for it.
 	Finder *pii.Finder
@@ -219,6 +222,14 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 		s.work.Go(func() { s.watch(s.running) })
 	}
 	return s, nil
+}
+
+// on returns the screener for a scale: the server's own if there is no other.
+func (s *Server) on(scale toxscreen.Scale) *toxscreen.Screener {
+	if other, ok := s.config.OtherScales[scale]; ok {
+		return other
+	}
+	return s.screener
 }
 
 // ServeHTTP implements [http.Handler].

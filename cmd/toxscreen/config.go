@@ -24,8 +24,8 @@ the user's configuration folder and in /etc/toxscreen, defaults.`,
   TOXSCREEN_THRESHOLDS_INSULT=0.7 toxscreen config show --format json`,
 		RunE: config.Run(a.configShow),
 	}
-	config.AddFlags(show, "format", "fail_on", "sensitivity")
-	config.AddThresholdFlag(show, "those of the sensitivity")
+	config.AddFlags(show, "format", "fail_on", "scale", "sensitivity")
+	config.AddThresholdFlag(show, "those of the scale and the sensitivity")
 	config.AddFullFlag(show)
 	config.AddFlags(show, config.TextKeys...)
 	config.AddFlags(show, config.JudgeKeys...)

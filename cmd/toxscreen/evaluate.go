@@ -113,7 +113,7 @@ code is 3 if generations are missing.`,
 	_ = cmd.MarkFlagFilename("prompts", "jsonl", "ndjson", "csv", "tsv", "json")
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", completeMetrics)
 	config.AddThresholdFlag(cmd, "0.5 for each")
-	config.AddFlags(cmd, "format", "max_bytes")
+	config.AddFlags(cmd, "scale", "format", "max_bytes")
 	config.AddFlags(cmd, config.ModelKeys...)
 	return cmd
 }

@@ -62,8 +62,8 @@ are rows with a label and groups. The whole network scores them, without a judge
 	usage.InGroup(cmd, usage.Decisions, "fail-on")
 	_ = cmd.MarkFlagFilename("input", "jsonl", "ndjson", "csv", "tsv", "parquet", "gz", "zst")
 	_ = cmd.RegisterFlagCompletionFunc("attribute", cobra.FixedCompletions(attributeNames(), cobra.ShellCompDirectiveNoFileComp))
-	config.AddThresholdFlag(cmd, "those of the sensitivity")
-	config.AddFlags(cmd, "format", "max_bytes", "calibration", "sensitivity")
+	config.AddThresholdFlag(cmd, "those of the scale and the sensitivity")
+	config.AddFlags(cmd, "format", "max_bytes", "calibration", "scale", "sensitivity")
 	config.AddFlags(cmd, config.ModelKeys...)
 	return cmd
 }

@@ -122,7 +122,7 @@ func (a *app) feedbackExport(cmd *cobra.Command, s *config.Settings, output stri
 	fmt.Fprintf(a.err, "toxscreen: %s with %s\n", plural.Count(written.texts, "text", "texts"), plural.Count(written.labelSets, "label set", "label sets"))
 	if written.otherModel > 0 {
 		fmt.Fprintf(a.err, "toxscreen: %s left out: only models older than %s have scored %s; --all includes %[3]s\n",
-			plural.Count(written.otherModel, "text is", "texts are"), terminal.Escape(newest.Model), plural.Word(written.otherModel, "it", "them"))
+			plural.Count(written.otherModel, "text is", "texts are"), terminal.Escape(newest.Scale.Of(newest.Model)), plural.Word(written.otherModel, "it", "them"))
 	}
 	if written.estimates > 0 {
 		fmt.Fprintf(a.err, "toxscreen: %s left out: an earlier version stored only estimates of %s; --all includes %[2]s\n",

@@ -49,8 +49,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// The scripts in testdata are commands that a user could type. $TINY, $NOSPANS and $EXITS
-// are small models with known scores, $HUB is the folder with Hugging Face exports.
+// The scripts in testdata are commands that a user could type. $TINY, $NOSPANS, $EXITS and
+// $SCALES are small models with known scores, $HUB is the folder with Hugging Face exports.
 func TestStories(t *testing.T) {
 	tiny, library := tinyModel(t), runtimeLibrary(t)
 	testscript.Run(t, testscript.Params{
@@ -61,6 +61,7 @@ func TestStories(t *testing.T) {
 			env.Setenv("TINY", tiny)
 			env.Setenv("NOSPANS", tiny+"-no-spans")
 			env.Setenv("EXITS", tiny+"-exits")
+			env.Setenv("SCALES", tiny+"-scales")
 			env.Setenv("HUB", filepath.Dir(tiny))
 			env.Setenv("LIBRARY", library)
 			env.Setenv(encoder.LibraryEnv, library)

@@ -54,7 +54,8 @@ type result struct {
 		Threshold *float64 `json:"threshold"`
 	} `json:"attributes"`
 	Versions struct {
-		Model string `json:"model"`
+		Model string          `json:"model"`
+		Scale toxscreen.Scale `json:"scale"`
 	} `json:"versions"`
 }
 
@@ -96,6 +97,7 @@ func (c *Corpus) add(number int, line []byte) error {
 	if err := plainjson.Unmarshal(line, &one); err != nil {
 		return err
 	}
+	model := one.Versions.Scale.Of(one.Versions.Model)
 	switch {
 	case number > maxRows:
 		return fmt.Errorf("there are more than %d rows: audit a part of them", maxRows)
@@ -107,9 +109,9 @@ func (c *Corpus) add(number int, line []byte) error {
 	case one.Exit > 0:
 		return errors.New("it left the network early, so its scores are estimates: score the texts with `toxscreen batch --full`")
 	case c.Model == "":
-		c.Model = one.Versions.Model
-	case c.Model != one.Versions.Model:
-		return fmt.Errorf("it was scored by %s, earlier lines by %s: an audit is of one model", one.Versions.Model, c.Model)
+		c.Model = model
+	case c.Model != model:
+		return fmt.Errorf("it was scored by %s, earlier lines by %s: an audit is of one model", model, c.Model)
 	}
 	if one.NotDecided != "" {
 		c.NotDecided++

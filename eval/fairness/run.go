@@ -45,7 +45,7 @@ type Run struct {
 // Measure scores the texts and measures their scores.
 func (r *Run) Measure(ctx context.Context, screener *toxscreen.Screener) (Results, error) {
 	s := r.Settings
-	s.Attribute, s.MinSize, s.Seed, s.Model, s.Toxscreen = r.Attribute, r.MinSize, r.Seed, screener.Info().Version, toxscreen.Version
+	s.Attribute, s.MinSize, s.Seed, s.Model, s.Toxscreen = r.Attribute, r.MinSize, r.Seed, screener.Info().Scale.Of(screener.Info().Version), toxscreen.Version
 	var groups, intersections []Text
 	var err error
 	if r.Input.Input == "" {

@@ -95,7 +95,7 @@ func Generate(ctx context.Context, job Job) (Run, error) {
 	}
 	settings := Settings{
 		Generator: FromFile, Model: job.Model, Protocol: job.Protocol, Set: job.Prompts.String(),
-		Classifier: job.Scorer.Info().Version, Toxscreen: toxscreen.Version, Started: time.Now().UTC().Truncate(time.Second),
+		Classifier: job.Scorer.Info().Scale.Of(job.Scorer.Info().Version), Toxscreen: toxscreen.Version, Started: time.Now().UTC().Truncate(time.Second),
 	}
 	for _, a := range job.Scorer.Info().Attributes {
 		settings.Thresholds.Set(a, Threshold)

@@ -22,7 +22,7 @@ type Row struct {
 	// Scores are probabilities of any system, and Labels the shares of people who say
 	// that an attribute applies, all in 0..1.
 	Scores, Labels toxscreen.Scores
-	// Model is what computed the scores, if the row tells.
+	// Model is what computed the scores, with the scale, if the row tells.
 	Model string
 	// Language is a code such as "en"; empty if it is unknown.
 	Language string
@@ -71,7 +71,7 @@ func (c Columns) Row(number int64, id string, fields []byte) (Row, error) {
 	}
 	r.Text, r.Language, r.Failed, r.NotDecided = row.text(c.Text), row.text(c.Language), row.text("error"), row.text("not_decided")
 	if versions := newFields(row.object("versions")); len(versions.top) > 0 {
-		r.Model = versions.text("model")
+		r.Model = toxscreen.Scale(versions.text("scale")).Of(versions.text("model"))
 	}
 	if r.Language == "" {
 		r.Language = row.text("unsupported_language")

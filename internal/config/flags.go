@@ -92,8 +92,8 @@ func AddNoJudgeFlag(cmd *cobra.Command) {
 
 // AddScreenerFlags adds the flags of commands that score texts.
 func AddScreenerFlags(cmd *cobra.Command) {
-	AddFlags(cmd, "sensitivity")
-	AddThresholdFlag(cmd, "those of the sensitivity")
+	AddFlags(cmd, "scale", "sensitivity")
+	AddThresholdFlag(cmd, "those of the scale and the sensitivity")
 	AddFlags(cmd, TextKeys...)
 	AddFlags(cmd, ModelKeys...)
 	AddFullFlag(cmd)

@@ -120,6 +120,9 @@ var textKeys = []key{
 }
 
 var decisionKeys = []key{
+	{name: "scale", fallback: string(toxscreen.GuidelineScale), complete: OneOf(toxscreen.Scales()...),
+		help:  "guideline or perspective: the scale of scores and thresholds",
+		parse: parsed(toxscreen.ParseScale, func(s *Settings) *toxscreen.Scale { return &s.Scale })},
 	{name: "sensitivity", fallback: string(models.SensitivityMedium), complete: OneOf(models.Sensitivities()...),
 		help:  "low, medium or high: which of the model's thresholds count",
 		parse: parsed(models.ParseSensitivity, func(s *Settings) *models.Sensitivity { return &s.Sensitivity })},
@@ -419,7 +422,7 @@ func modelThreshold(a toxscreen.Attribute) func(*Settings) string {
 		if err != nil {
 			return ""
 		}
-		thresholds, err := manifest.ThresholdsAt(s.Sensitivity)
+		thresholds, err := manifest.ThresholdsAt(s.Scale, s.Sensitivity)
 		threshold, ok := thresholds.Get(a)
 		if err != nil || !ok {
 			return ""

@@ -186,12 +186,12 @@ func unquoted(r toxscreen.Result) toxscreen.Result {
 	return r
 }
 
-// Newest returns the versions of three things: the model that scored the newest label set,
-// and the rubric and the judge of the newest verdict on a text that this model scored.
+// Newest returns the versions of three things: the model and the scale that scored the newest
+// label set, and the rubric and the judge of the newest verdict on a text that this model scored.
 // Unknown versions are empty.
 func (f *Feedback) Newest(ctx context.Context) (toxscreen.Versions, error) {
 	var v toxscreen.Versions
-	err := f.db.QueryRowContext(ctx, "SELECT model FROM feedback ORDER BY id DESC LIMIT 1").Scan(&v.Model)
+	err := f.db.QueryRowContext(ctx, "SELECT model, coalesce(json_extract(result, '$.versions.scale'), '') FROM feedback ORDER BY id DESC LIMIT 1").Scan(&v.Model, &v.Scale)
 	if err == nil {
 		err = f.db.QueryRowContext(ctx, "SELECT rubric, judge_model FROM feedback WHERE model = ? AND judge_model <> '' ORDER BY id DESC LIMIT 1", v.Model).
 			Scan(&v.Rubric, &v.JudgeModel)

@@ -35,7 +35,7 @@ type LabelledText struct {
 
 // Texts yields the texts of [Feedback.All], ordered by hash, each with its label sets
 // combined. by names the requested versions, as [Feedback.Newest] returns them: results are
-// of by.Model, or of any model if that is empty, and verdicts are of by.JudgeModel and
+// of by.Model on by.Scale, or of any model if that is empty, and verdicts are of by.JudgeModel and
 // by.Rubric. Later labels of one caller for one token replace earlier ones. An error ends
 // the sequence. Other calls of f wait until the sequence ends.
 func (f *Feedback) Texts(ctx context.Context, by toxscreen.Versions) iter.Seq2[LabelledText, error] {
@@ -68,7 +68,7 @@ func merged(sets []LabelSet, by toxscreen.Versions) LabelledText {
 	for _, set := range slices.Backward(sets) {
 		t.Text = cmp.Or(t.Text, set.Text)
 		v := set.Result.Versions
-		if judged || by.Model != "" && v.Model != by.Model {
+		if judged || by.Model != "" && (v.Model != by.Model || v.Scale != by.Scale) {
 			continue
 		}
 		judged = len(set.Result.Judge.Verdicts) > 0 && (by.Model == "" || v.Rubric == by.Rubric && v.JudgeModel == by.JudgeModel)

@@ -65,6 +65,9 @@ func (v View) Explanation(r toxscreen.Result, steps []string) error {
 	for _, step := range steps {
 		fmt.Fprintln(v.Out, step)
 	}
+	if r.Versions.Calibration == "" {
+		return nil // the scale has none
+	}
 	_, err := fmt.Fprintf(v.Out, "%s\n", v.Dim("fusion parameters "+r.Versions.Calibration))
 	return err
 }

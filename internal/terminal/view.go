@@ -183,7 +183,7 @@ func (v View) Result(text string, r toxscreen.Result, unit toxscreen.OffsetUnit)
 	if r.Exit > 0 {
 		fmt.Fprintf(&b, "\n%s", v.Dim("the text is clearly harmless, so its scores are estimates; --full computes them exactly"))
 	}
-	fmt.Fprintf(&b, "\n%s\n", v.Dim("by "+Escape(r.Versions.Model)+", toxscreen "+r.Versions.Toxscreen))
+	fmt.Fprintf(&b, "\n%s\n", v.Dim("by "+Escape(r.Versions.Scale.Of(r.Versions.Model))+", toxscreen "+r.Versions.Toxscreen))
 	_, err := v.Out.Write(b.Bytes())
 	return err
 }

@@ -104,6 +104,8 @@ func (all *Results) add(encoded []byte, number int) error {
 		return errors.New("it left the network early, so its scores are estimates that nothing can be fitted on: score the rows with `toxscreen batch --full`")
 	case said.Labels == nil:
 		return errors.New(`it has no labels: rows of batch's input need an object like "labels": {"toxicity": 1}`)
+	case !r.Versions.Scale.IsGuideline():
+		return fmt.Errorf("it was scored on the scale %s, and fusion parameters belong to the scale %s: score the rows on that", r.Versions.Scale, toxscreen.GuidelineScale)
 	case all.Model == "":
 		all.Model = r.Versions.Model
 	case all.Model != r.Versions.Model:

@@ -14,8 +14,8 @@ import (
 	"github.com/toxscreen/toxscreen/server"
 )
 
-// Format returns the format. communities are thresholds that replace the model's, by the
-// communityId of a request.
+// Format returns the format. Its scores are on Perspective's scale, if the server has it.
+// communities are thresholds that replace the model's, by the communityId of a request.
 func Format(communities map[string]toxscreen.Scores) server.Format {
 	methods := methodsFor(communities)
 	return server.Format{
@@ -136,7 +136,7 @@ type analysis struct {
 
 func (a *analysis) score(ctx context.Context, c *server.Call, t server.Turn) (scored, error) {
 	supported := c.Model().Languages
-	text := server.Text{Text: a.in.Comment.Text, Forget: a.in.DoNotStore, Thresholds: a.thresholds, Language: statedLanguage(a.in.Languages, supported), Turn: t}
+	text := server.Text{Text: a.in.Comment.Text, Forget: a.in.DoNotStore, Scale: toxscreen.PerspectiveScale, Thresholds: a.thresholds, Language: statedLanguage(a.in.Languages, supported), Turn: t}
 	screening, err := c.Begin(ctx, text)
 	if err != nil {
 		return scored{}, err
@@ -168,7 +168,8 @@ type suggestion struct {
 	labels store.LabelSet
 }
 
-// score does not ask the judge about a text that a person has judged.
+// score does not ask the judge about a text that a person has judged. The answer has no scores:
+// those of the server's own scale are kept with the labels, for calibrate.
 func (g *suggestion) score(ctx context.Context, c *server.Call, t server.Turn) (scored, error) {
 	text := server.Text{
 		Text: g.in.Comment.Text, Wait: new(time.Duration), Forget: true, Language: statedLanguage(g.in.Languages, c.Model().Languages),

@@ -73,6 +73,57 @@ func TestAnalyze(t *testing.T) {
 	}
 }
 
+// scaled is a model on Perspective's scale.
+type scaled struct{ toxscreen.Classifier }
+
+func (s scaled) Info() toxscreen.ModelInfo {
+	info := s.Classifier.Info()
+	info.Scale = toxscreen.PerspectiveScale
+	return info
+}
+
+// Scores are on Perspective's scale if the server has it, those of sentences and by the thresholds of a
+// community, too. The judge of the server's own scale is not asked. Feedback keeps the server's own scores.
+func TestAnalyzeOnPerspectivesScale(t *testing.T) {
+	feedback, err := store.OpenFeedback(t.TempDir()+"/feedback.db", store.FeedbackOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer feedback.Close()
+	judge := func(context.Context, string, toxscreen.Classification) (toxscreen.Verdict, error) {
+		t.Error("the judge was asked")
+		return servertest.Insult(), nil
+	}
+	onScale := toxscreen.New(scaled{servertest.Classify(func(_ context.Context, text string) (toxscreen.Classification, error) {
+		found := toxscreen.Classification{Scores: servertest.Scores(toxscreen.Toxicity, 0.3), Spans: []toxscreen.Span{}}
+		if strings.Contains(text, "maybe") {
+			found.Scores = servertest.Scores(toxscreen.Toxicity, 0.6)
+		}
+		return found, nil
+	})})
+	s := servertest.Serve(t, servertest.Judged(judge), server.Config{
+		OtherScales: map[toxscreen.Scale]*toxscreen.Screener{toxscreen.PerspectiveScale: onScale},
+		JudgeWait:   map[string]time.Duration{"perspective": time.Minute}, Feedback: feedback,
+	})
+	r := s.Post(analyze, `{"comment": {"text": "It is a day. Well, maybe."}, "requestedAttributes": {"TOXICITY": {}}, "spanAnnotations": true}`)
+	const want = `{"attributeScores":{"TOXICITY":{"spanScores":[{"begin":0,"end":13,"score":{"value":0.3,"type":"PROBABILITY"}},` +
+		`{"begin":13,"end":25,"score":{"value":0.6,"type":"PROBABILITY"}}],"summaryScore":{"value":0.6,"type":"PROBABILITY"}}}}` + "\n"
+	if diff := cmp.Diff(want, r.Body); diff != "" {
+		t.Error(diff)
+	}
+	if r := s.Post("/v1alpha1/comments:suggestscore", `{"comment": {"text": "idiot"}, "attributeScores": {"TOXICITY": {"summaryScore": {"value": 1}}}}`); r.Status != http.StatusOK {
+		t.Fatal(r.Body)
+	}
+	for kept, err := range feedback.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if score := kept.Result.Score; score != 0.9 {
+			t.Errorf("feedback keeps the score %v, want that of the server's own scale, 0.9", score)
+		}
+	}
+}
+
 // The requests of clients that need neither Google's libraries nor valid JSON of
 // protobuf, see testdata/clients. n8n sends the token of its user at Google, which a
 // server without keys ignores.

@@ -1,4 +1,4 @@
-"""Makes tiny/, tiny-exits/ and tiny-no-spans/: models in toxscreen's own format with known answers.
+"""Makes tiny/, tiny-exits/, tiny-scales/ and tiny-no-spans/: models in toxscreen's own format with known answers.
 
     python testdata/models/make_tiny.py
 
@@ -21,6 +21,7 @@ HERE = pathlib.Path(__file__).parent
 LABELS = ["toxicity", "severe_toxicity", "insult", "profanity", "identity_attack", "threat", "sexually_explicit"]
 SPAN_LABELS = ["toxicity", "insult", "profanity", "identity_attack", "threat"]
 REST = -6.0  # the logit of a text without scoring words
+LIFT = 2.0  # how much higher the logits of the second scale are
 
 # What a word adds to the logit, by label. Alone, "stupid" and "idiot" score 0.88 for toxicity.
 WORDS = {
@@ -71,9 +72,10 @@ def features(vocab):
     return table.astype(np.float32)
 
 
-def graph(vocab, labels, span_labels, with_types):
+def graph(vocab, labels, span_labels, with_types, scaled):
     """A network from int64 [texts, tokens] to logits [texts, labels] and, with span labels, token_logits
-    [texts, tokens, span labels]. A label outside LABELS always gets the logit 0."""
+    [texts, tokens, span labels]. A label outside LABELS always gets the logit 0. scaled adds as many columns to
+    logits, those of a second scale, which are higher by LIFT."""
     columns = np.zeros((len(LABELS), len(labels)), np.float32)
     for i, label in enumerate(labels):
         if label in LABELS:
@@ -102,8 +104,12 @@ def graph(vocab, labels, span_labels, with_types):
         helper.make_node("MatMul", ["pooled_flat", "columns"], ["picked"]),
         helper.make_node("Add", ["picked", "rest"], ["logits"]),
     ]
+    if scaled:
+        weights["lift"] = np.float32(LIFT)
+        nodes[-1] = helper.make_node("Add", ["picked", "rest"], ["plain"])
+        nodes += [helper.make_node("Add", ["plain", "lift"], ["lifted"]), helper.make_node("Concat", ["plain", "lifted"], ["logits"], axis=1)]
     inputs = ["input_ids", "attention_mask"]
-    outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["texts", len(labels)])]
+    outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["texts", len(labels) * (1 + scaled)])]
     if span_labels:
         weights["span_columns"] = np.eye(len(LABELS), dtype=np.float32)[:, [LABELS.index(l) for l in span_labels]]
         weights["span_rest"] = np.float32(REST)
@@ -184,11 +190,11 @@ def attribute_labels(names):
     return [{"name": n, "attribute": n} if n in LABELS else {"name": n} for n in names]
 
 
-def write(name, description, labels, span_labels, with_types, calibration, doubts=()):
+def write(name, description, labels, span_labels, with_types, calibration, doubts=(), scaled=False):
     folder = HERE / name
     folder.mkdir(exist_ok=True)
     vocab = vocabulary()
-    onnx, inputs = graph(vocab, labels, span_labels, with_types)
+    onnx, inputs = graph(vocab, labels, span_labels, with_types, scaled)
     exits = [{"stage": f"stage-{n}.onnx", "file": f"exit-{n}.onnx", "layer": n, "output": f"exit_{n}", "hidden": f"hidden_{n}", "width": len(LABELS), "doubt": doubts[n]} for n in doubts]
     files = [*(e[key] for e in exits for key in ("stage", "file")), "model.onnx"]
     for file, stage in zip(files, stages(onnx) if doubts else [onnx]):
@@ -222,12 +228,17 @@ def write(name, description, labels, span_labels, with_types, calibration, doubt
         manifest["spans"] = {"labels": attribute_labels(span_labels), "threshold": 0.5}
     if calibration:
         manifest["calibration"] = calibration
+    if scaled:
+        manifest["labels"] += [{"name": f"perspective {l}", "attribute": l, "scale": "perspective"} for l in labels]
+        # Halves the log-odds of toxicity: alone, "silly" has 0.68 and "idiot" 0.88.
+        manifest["scales"] = {"perspective": {"calibration": {"toxicity": {"knots": [[-4, -2], [4, 2]]}}, "thresholds": {l: 0.7 for l in LABELS}}}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     print(name, {f.name: f.stat().st_size for f in sorted(folder.iterdir())})
 
 
 write("tiny", "A lookup table with a token head, for tests.", LABELS, SPAN_LABELS, False, None)
 write("tiny-exits", "A lookup table with a token head and two exits, for tests.", LABELS, SPAN_LABELS, False, None, DOUBTS)
+write("tiny-scales", "A lookup table with a token head, two exits and two scales, for tests.", LABELS, SPAN_LABELS, False, None, DOUBTS, True)
 # What other models may have: columns in another order, one that is not an attribute, token types, no
 # token head, and a calibration (Platt scaling for toxicity, a bend for insult).
 write("tiny-no-spans", "A lookup table without a token head, for tests.",
