@@ -165,6 +165,15 @@ func (s Settings) inForce(model models.Manifest) (toxscreen.Scores, error) {
 	return thresholds, err
 }
 
+// options are the options of a Screener that do not depend on the scale.
+func (s Settings) options() []toxscreen.Option {
+	options := []toxscreen.Option{toxscreen.WithLanguage(s.Language)}
+	if s.MaxBytes > 0 {
+		options = append(options, toxscreen.WithMaxBytes(s.MaxBytes))
+	}
+	return options
+}
+
 // on returns a Screener that scores by a classifier.
 func on(classifier toxscreen.Classifier, s Settings) (*Screener, error) {
 	f, err := openFusion(s.Calibration, classifier.Info().Version)
@@ -179,12 +188,9 @@ func on(classifier toxscreen.Classifier, s Settings) (*Screener, error) {
 	if s.Calibration != "" {
 		opinion.Fuse = f.Fuse // the embedded parameters change no score
 	}
-	options := []toxscreen.Option{toxscreen.WithThresholds(s.Thresholds), toxscreen.WithLanguage(s.Language), toxscreen.WithLimits(s.FailOn)}
+	options := append(s.options(), toxscreen.WithThresholds(s.Thresholds), toxscreen.WithLimits(s.FailOn))
 	if s.Full {
 		options = append(options, toxscreen.WithFullNetwork())
-	}
-	if s.MaxBytes > 0 {
-		options = append(options, toxscreen.WithMaxBytes(s.MaxBytes))
 	}
 	switch {
 	case s.NoJudge != "":
@@ -229,26 +235,19 @@ func (s *Screener) Close() error {
 // OtherScales returns, if s scores on the guideline's scale, a Screener for each other scale of the
 // model. It has the limits and the language of s and the thresholds of the model, and asks no judge.
 // It uses the model of s, and must not be used after s is closed.
-func (s *Screener) OtherScales() (map[toxscreen.Scale]*toxscreen.Screener, error) {
+func (s *Screener) OtherScales() map[toxscreen.Scale]*toxscreen.Screener {
 	if !s.settings.Scale.IsGuideline() {
-		return nil, nil
+		return nil
 	}
 	others := map[toxscreen.Scale]*toxscreen.Screener{}
 	for scale := range s.Manifest().Scales {
 		view, err := s.model.On(scale)
 		if err != nil {
-			return nil, err
+			panic(err) // the manifest has the scale
 		}
-		opened, err := on(view, Settings{
-			Scale: scale, MaxBytes: s.settings.MaxBytes, Language: s.settings.Language,
-			NoJudge: fmt.Sprintf("no judge is asked about scores on the scale %s", scale),
-		})
-		if err != nil {
-			return nil, err
-		}
-		others[scale] = opened.Screener
+		others[scale] = toxscreen.New(view, append(s.settings.options(), toxscreen.WithoutJudge(fmt.Sprintf("no judge is asked about scores on the scale %s", scale)))...)
 	}
-	return others, nil
+	return others
 }
 
 // Manifest returns the model's manifest.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -46,7 +45,7 @@ that have scores already, with --old and --new, whose rows are matched by id.
 Files are JSONL, CSV, TSV or Parquet. Old scores are in "old", like {"toxicity": 0.7},
 with toxscreen's or Perspective's names, or as whole answers of the Perspective API;
 labels, the share of people who say that an attribute applies, are in "labels".
-The report proposes thresholds and changes none.`,
+Texts of -i are scored on each scale that the model has. The report proposes thresholds and changes none.`,
 		Example: `  toxscreen migrate -i comments.jsonl -o report
   toxscreen migrate -i comments.csv --old-column perspective --old-threshold 0.8 --group-column forum -o report
   toxscreen migrate --old perspective.jsonl --new scored.jsonl -o report`,
@@ -182,10 +181,8 @@ func (a *app) scorePairs(ctx context.Context, s *config.Settings, o *migrateOpti
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(table.Rows, func(r migration.Row) bool { return r.Text != "" }) {
-		return nil, fmt.Errorf("failed to read %s: no row has a text in %q: name its column with --text-column", o.input, o.columns.Text)
-	}
-	s.Full, s.NoJudge = true, "a migration compares the scores of the classifier"
+	// On all scales, whatever is configured.
+	s.Scale, s.Full, s.NoJudge = "", true, "a migration compares the scores of the classifier"
 	screener, err := openScreener(s)
 	if err != nil {
 		return nil, err
@@ -194,13 +191,12 @@ func (a *app) scorePairs(ctx context.Context, s *config.Settings, o *migrateOpti
 	c.Old, c.New = table.Scored(o.columns.Scores), screener.Info().Version
 	failed := false
 	defer a.showLine("")
-	return migration.Score(ctx, screener.Screener, table.Rows, func(done int, pair migration.Pair) {
+	return migration.Score(ctx, screener.Screener, screener.OtherScales(), table.Rows, func(pair migration.Pair) {
 		if pair.Failed != "" && !failed {
 			failed = true
 			a.warn(fmt.Sprintf("first failure: row %d: %s", pair.Number, pair.Failed))
 		}
-		a.showLine(fmt.Sprintf("%d of %s", done, plural.Count(len(table.Rows), "text", "texts")))
-	})
+	}, func(done, of int) { a.showLine(fmt.Sprintf("%d of %s", done, plural.Count(of, "score", "scores"))) })
 }
 
 // matchPairs reads the rows of --old and --new and matches them.

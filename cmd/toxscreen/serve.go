@@ -172,10 +172,7 @@ func (a *app) serve(cmd *cobra.Command, s *config.Settings, _ []string) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, finder.Close()) }()
-	config.Finder = finder.Finder
-	if config.OtherScales, err = screener.OtherScales(); err != nil {
-		return err
-	}
+	config.Finder, config.OtherScales = finder.Finder, screener.OtherScales()
 	config.Formats = formats.All(formats.Config{OffsetUnit: s.OffsetUnit, Communities: s.Serve.Communities, Verdicts: verdicts})
 	if _, other := config.OtherScales[toxscreen.PerspectiveScale]; other && verdicts != nil && config.JudgeWait["perspective"] > 0 {
 		config.Log.Warn("judge_wait has no effect for perspective: its answers are on Perspective's scale, about which no judge is asked")

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/eval"
 	"github.com/toxscreen/toxscreen/eval/report"
 	"github.com/toxscreen/toxscreen/internal/plural"
@@ -17,18 +18,67 @@ func (r Results) Document() report.Document {
 		Title:    "From the old scores to the new",
 		Subtitle: fmt.Sprintf("%s of %s: %s compared with %s.", plural.Count(r.Texts, "text", "texts"), r.Input, cmp.Or(r.Old, "the labels"), r.New),
 		Warnings: r.Warnings,
-		Sections: []report.Section{r.overview(), assumptions},
 	}
-	for _, c := range r.Compared {
-		d.Sections = append(d.Sections, c.section())
+	scales := append([]OnScale{r.OnScale}, r.OtherScales...)
+	if len(scales) > 1 {
+		d.Sections = append(d.Sections, between(scales))
+	}
+	for _, on := range scales {
+		d.Sections = append(d.Sections, on.overview())
+	}
+	d.Sections = append(d.Sections, assumptions)
+	for _, on := range scales {
+		for _, c := range on.Compared {
+			section := c.section()
+			section.Title = on.titled(section.Title)
+			d.Sections = append(d.Sections, section)
+		}
 	}
 	d.Sections = append(d.Sections, method)
 	return d
 }
 
+// titled returns a title with the scale, if there are several.
+func (r OnScale) titled(title string) string {
+	if r.Scale == "" {
+		return title
+	}
+	return fmt.Sprintf("%s, scale %s", title, r.Scale)
+}
+
+// between shows which scale is more like the old scores.
+func between(scales []OnScale) report.Section {
+	table := report.Table{
+		Caption: "How alike the old and the new scores rank the texts (Spearman), and the share of texts that the new thresholds decide otherwise, on each scale of the model.",
+		Columns: []string{"attribute"}, Numeric: 1,
+	}
+	cells := map[toxscreen.Attribute][]report.Cell{}
+	for _, on := range scales {
+		table.Columns = append(table.Columns, fmt.Sprintf("Spearman, %s", on.Scale), fmt.Sprintf("decided otherwise, %s", on.Scale))
+		for _, c := range on.Compared {
+			var changed *eval.Estimate
+			if t := c.AtInUse(); t != nil {
+				changed = t.Changed
+			}
+			cells[c.Attribute] = append(cells[c.Attribute], report.Row(report.Optional(c.Spearman, report.Number), report.Optional(changed, report.Percent))...)
+		}
+	}
+	for _, a := range toxscreen.Attributes() {
+		if len(cells[a]) == 2*len(scales) {
+			table.Rows = append(table.Rows, append(report.Row(name(a.String())), cells[a]...))
+		}
+	}
+	return report.Section{Title: "Which scale", Blocks: []report.Block{
+		table,
+		report.Text("On the scale guideline, a score is the share of people who would call the text toxic: its thresholds have a meaning of their own. " +
+			"On the scale perspective, it estimates the number that the Perspective API gave: old thresholds nearly stay. Choose one with the setting scale, and take over the thresholds of that scale only. " +
+			"The server answers clients of the Perspective API on the scale perspective in any case."),
+	}}
+}
+
 // overview has the results of all attributes.
-func (r Results) overview() report.Section {
-	s := report.Section{Title: "Results"}
+func (r OnScale) overview() report.Section {
+	s := report.Section{Title: r.titled("Results")}
 	if main := r.main(); main != nil {
 		s.Blocks = append(s.Blocks, main.figures())
 	}
@@ -80,7 +130,7 @@ func (r Results) overview() report.Section {
 
 // main returns toxicity, or the first other attribute with a threshold; nil if there is
 // none.
-func (r Results) main() *Comparison {
+func (r OnScale) main() *Comparison {
 	for i, c := range r.Compared {
 		if t := c.AtInUse(); t != nil && t.New != nil {
 			return &r.Compared[i]
@@ -107,11 +157,14 @@ func (c Comparison) figures() report.Figures {
 
 // configuration returns the section thresholds for toxscreen.yaml, empty if there are
 // none.
-func (r Results) configuration() string {
+func (r OnScale) configuration() string {
 	if r.Thresholds.Len() == 0 {
 		return ""
 	}
 	var b strings.Builder
+	if r.Scale != "" {
+		fmt.Fprintf(&b, "scale: %s\n", r.Scale)
+	}
 	b.WriteString("thresholds:\n")
 	for _, c := range r.Compared {
 		if t, ok := r.Thresholds.Get(c.Attribute); ok {
@@ -124,7 +177,7 @@ func (r Results) configuration() string {
 // assumptions are what shares depend on.
 var assumptions = report.Section{Title: "What these numbers assume", Blocks: []report.Block{
 	report.Text("Equal numbers do not mean the same. Perspective's scores were calibrated on a set of which half was toxic (Jigsaw, What do Perspective's scores mean?). " +
-		"A score of toxscreen estimates the share of people who would call the text toxic, in traffic with the share of toxic texts that its calibration assumes. " +
+		"A score of toxscreen on the scale guideline estimates the share of people who would call the text toxic, in traffic with the share of toxic texts that its calibration assumes. " +
 		"So an old threshold is not kept but mapped, also where both systems rank the texts alike."),
 	report.Text("Shares of flagged texts, and precision, are those of this sample. They are those of your traffic only if the sample was drawn from it at random. " +
 		"Of a sample with more toxic texts than the traffic, the new thresholds keep the flag rate of the sample, not that of the traffic."),

@@ -3,7 +3,9 @@ package migration
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/toxscreen/toxscreen"
@@ -90,9 +92,12 @@ func (t Table) Scored(column string) string {
 	return cmp.Or(t.Model, "the old scores")
 }
 
-// Score scores the texts of rows, whose own scores are the old ones. It calls each after
-// every text.
-func Score(ctx context.Context, screener *toxscreen.Screener, all []Row, each func(done int, pair Pair)) ([]Pair, error) {
+// Score scores the texts of rows, whose own scores are the old ones, with a screener and then with
+// those on other scales. It calls each after every text of the first, and done after every text of all.
+func Score(ctx context.Context, screener *toxscreen.Screener, others map[toxscreen.Scale]*toxscreen.Screener, all []Row, each func(Pair), done func(n, of int)) ([]Pair, error) {
+	if !slices.ContainsFunc(all, func(r Row) bool { return r.Text != "" }) {
+		return nil, &ColumnError{errors.New("failed to score the texts: no row has one"), []string{"text"}}
+	}
 	language := ""
 	if known := screener.Info().Languages; len(known) == 1 {
 		language = known[0]
@@ -112,11 +117,35 @@ func Score(ctx context.Context, screener *toxscreen.Screener, all []Row, each fu
 		}
 		pair.NotDecided = outcome.Result.NotDecided
 		pair.Language = cmp.Or(pair.Language, outcome.Result.UnsupportedLanguage, language)
-		for attribute, measured := range outcome.Result.Attributes {
-			pair.New.Set(attribute, measured.Score.Rounded())
-		}
+		pair.New = rounded(outcome.Result)
 		pairs = append(pairs, pair)
-		each(len(pairs), pair)
+		each(pair)
+		done(len(pairs), len(all)*(1+len(others)))
+	}
+	for i, scale := range slices.Sorted(maps.Keys(others)) {
+		at := 0
+		for outcome := range toxscreen.Batch(ctx, others[scale], slices.Values(all), text) {
+			if ctx.Err() != nil {
+				return nil, fmt.Errorf("failed to score the texts on the scale %s: %w", scale, ctx.Err())
+			}
+			if outcome.Err == nil {
+				if pairs[at].Others == nil {
+					pairs[at].Others = map[toxscreen.Scale]toxscreen.Scores{}
+				}
+				pairs[at].Others[scale] = rounded(outcome.Result)
+			}
+			at++
+			done(len(all)*(1+i)+at, len(all)*(1+len(others)))
+		}
 	}
 	return pairs, nil
+}
+
+// rounded returns the scores of a result as they are printed.
+func rounded(r toxscreen.Result) toxscreen.Scores {
+	var scores toxscreen.Scores
+	for attribute, measured := range r.Attributes {
+		scores.Set(attribute, measured.Score.Rounded())
+	}
+	return scores
 }

@@ -55,13 +55,21 @@ type Options struct {
 // Results are what [Measure] found. What could not be measured is absent, and a
 // sentence says why.
 type Results struct {
-	Old      string       `json:"old,omitempty"`
-	New      string       `json:"new"`
-	Input    string       `json:"input"`
-	Texts    int          `json:"texts"` // compared
-	LeftOut  LeftOut      `json:"left_out"`
-	Warnings []string     `json:"warnings,omitempty"`
-	Compared []Comparison `json:"attributes"`
+	Old      string   `json:"old,omitempty"`
+	New      string   `json:"new"`
+	Input    string   `json:"input"`
+	Texts    int      `json:"texts"` // compared
+	LeftOut  LeftOut  `json:"left_out"`
+	Warnings []string `json:"warnings,omitempty"`
+	OnScale
+	// OtherScales are the same comparisons with the scores on other scales.
+	OtherScales []OnScale `json:"other_scales,omitempty"`
+}
+
+// OnScale are the comparisons with the new scores on one scale.
+type OnScale struct {
+	Scale    toxscreen.Scale `json:"scale,omitempty"` // empty if there is no other
+	Compared []Comparison    `json:"attributes"`
 	// Thresholds are the new thresholds at which the share of flagged texts is that of
 	// the old thresholds in use.
 	Thresholds toxscreen.Scores `json:"thresholds"`
@@ -125,20 +133,41 @@ func Measure(ctx context.Context, pairs []Pair, o Options) (Results, error) {
 		}
 	}
 	r.Texts = len(used)
-	r.Compared = compared(ctx, used, o)
+	r.OnScale = compared(ctx, used, o)
+	for _, scale := range scalesOf(used) {
+		r.Scale = toxscreen.GuidelineScale
+		other := compared(ctx, onScale(used, scale), o)
+		other.Scale = scale
+		r.OtherScales = append(r.OtherScales, other)
+	}
 	if err := ctx.Err(); err != nil {
 		return r, fmt.Errorf("failed to compare: %w", err)
 	}
 	if !slices.ContainsFunc(r.Compared, func(c Comparison) bool { return c.Texts >= Support || c.Labelled != nil && c.Labelled.Texts >= Support }) {
 		return r, fmt.Errorf("failed to compare: %w", tooFew(used, r.LeftOut, r.Compared))
 	}
-	for _, c := range r.Compared {
-		if t := c.AtInUse(); t != nil && t.New != nil {
-			r.Thresholds.Set(c.Attribute, t.New.Value)
-		}
-	}
 	r.Warnings = warnings(used, r, slices.Sorted(maps.Keys(unknown)))
 	return r, nil
+}
+
+// scalesOf returns the other scales of pairs.
+func scalesOf(pairs []Pair) []toxscreen.Scale {
+	all := map[toxscreen.Scale]bool{}
+	for _, p := range pairs {
+		for scale := range p.Others {
+			all[scale] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// onScale returns pairs with the new scores on another scale.
+func onScale(pairs []Pair, scale toxscreen.Scale) []Pair {
+	on := slices.Clone(pairs)
+	for i := range on {
+		on[i].New = on[i].Others[scale]
+	}
+	return on
 }
 
 // tooFew says why there is nothing to compare.
@@ -198,17 +227,21 @@ func warnings(used []Pair, r Results, unknown []string) []string {
 }
 
 // compared compares the attributes in parallel.
-func compared(ctx context.Context, used []Pair, o Options) []Comparison {
+func compared(ctx context.Context, used []Pair, o Options) OnScale {
 	all := make([]*Comparison, toxscreen.AttributeCount)
 	var each sync.WaitGroup
 	for i, a := range toxscreen.Attributes() {
 		each.Go(func() { all[i] = compare(ctx, used, a, o) })
 	}
 	each.Wait()
-	var found []Comparison
+	var found OnScale
 	for _, c := range all {
-		if c != nil {
-			found = append(found, *c)
+		if c == nil {
+			continue
+		}
+		found.Compared = append(found.Compared, *c)
+		if t := c.AtInUse(); t != nil && t.New != nil {
+			found.Thresholds.Set(c.Attribute, t.New.Value)
 		}
 	}
 	return found

@@ -298,3 +298,26 @@ func TestTextsAreOnlyInExamples(t *testing.T) {
 		}
 	}
 }
+
+// Each scale of a model is compared with the same old scores: one that is their square has another threshold
+// than one that is the old scores themselves, which keeps it.
+func TestEachScaleIsCompared(t *testing.T) {
+	all := pairs(200)
+	for i := range all {
+		all[i].Others = map[toxscreen.Scale]toxscreen.Scores{toxscreen.PerspectiveScale: all[i].Scores}
+	}
+	r, c := measure(t, all, migration.Options{})
+	if r.Scale != toxscreen.GuidelineScale || len(r.OtherScales) != 1 || r.OtherScales[0].Scale != toxscreen.PerspectiveScale {
+		t.Fatalf("the scales are %q and %+v", r.Scale, r.OtherScales)
+	}
+	other := r.OtherScales[0]
+	if got := c.AtInUse().New.Value; !(got > 0.44 && got < 0.54) {
+		t.Errorf("the threshold on the guideline's scale is %v, want about 0.49", got)
+	}
+	if got, _ := other.Thresholds.Get(toxscreen.Toxicity); math.Abs(got-0.7) > 0.02 {
+		t.Errorf("the threshold on the same scale is %v, want about 0.7", got)
+	}
+	if s := other.Compared[0].Spearman.Value; s < 1-1e-9 {
+		t.Errorf("Spearman is %v on the same scale", s)
+	}
+}

@@ -295,8 +295,8 @@ func number(raw json.RawMessage) (value float64, ok bool, err error) {
 type ColumnError struct {
 	error
 
-	// Columns are what was looked for: old scores, labels or the id, as "old", "label" and
-	// "id".
+	// Columns are what was looked for: texts, old scores, labels or the id, as "text", "old",
+	// "label" and "id".
 	Columns []string
 }
 
@@ -314,6 +314,8 @@ type Pair struct {
 	Row // with the old scores
 
 	New toxscreen.Scores
+	// Others are the new scores on the other scales of the model; nil if there are none.
+	Others map[toxscreen.Scale]toxscreen.Scores
 }
 
 // Match pairs the rows of two files by their ids, in the order of the old ones. Labels,
