@@ -1,9 +1,11 @@
-"""Fits the map from logits to probabilities, on dev rows and the quantised model's own outputs.
+"""Fits the maps from logits to scores, on dev rows and the quantised model's own outputs.
 
-The reference scale is "the share of people who would call it so", by docs/model/guideline.md: graded natural text as it
-is distributed, graded rows of labelled sets, and the shares of civil_spans' raters.
+The guideline's scale is "the share of people who would call it so", by docs/model/guideline.md: graded natural text as it
+is distributed, graded rows of labelled sets, and the shares of civil_spans' raters. Perspective's scale is what the API
+answered in 2020 about web text of every degree of toxicity.
 """
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +26,13 @@ KNOTS = 7
 # Maximum ratio of a piece's slope to Platt's line, and its inverse: the end pieces, which extend beyond the
 # last knot, have few rows and could otherwise have any slope.
 MOST_BEND = 3.0
+
+
+# Perspective's scores of 2020. Those of 2022 are about 13 groups only, and of Wikipedia's comments there is toxicity alone.
+PERSPECTIVE = ("perspective_rtp", "perspective_rtp2")
+# Thresholds on Perspective's scores at which as many dev rows reach the new score, and how many must on either side.
+LEVELS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+LINKED = 20
 
 
 @dataclass
@@ -126,6 +135,40 @@ def fit(model: folders.Model, dev: dict[str, Dev]) -> dict:
         out[attribute] = {"knots": knots}
         z, y, w = found
         print(f"{attribute:18} {len(knots)} knots, log loss {log_loss(folders.sigmoid(z), y, w):.4f} -> {log_loss(folders.sigmoid(folders.apply_knots(knots, z)), y, w):.4f} on {len(z):,} dev rows", flush=True)
+    return out
+
+
+def link(z: np.ndarray, y: np.ndarray) -> list[list[float]]:
+    """Knots that give as many rows a score of each level or more as y does (equipercentile linking), so that thresholds keep
+    their share of flagged texts. A regression would shrink toward the mean and flag fewer."""
+    knots: list[list[float]] = []
+    for level in LEVELS:
+        over = int((y >= level).sum())
+        if min(over, len(y) - over) < LINKED:
+            continue
+        low, high = np.sort(z)[len(z) - over - 1 : len(z) - over + 1]
+        if not knots or (low + high) / 2 > knots[-1][0] + 0.05:
+            knots.append([round(float(low + high) / 2, 5), round(math.log(level / (1 - level)), 5)])
+    return knots
+
+
+def fit_perspective(model: folders.Model, folder: Path) -> dict:
+    """The "calibration" of Perspective's scale. model is on that scale."""
+    rows, outputs = [], []
+    for source in PERSPECTIVE:
+        dev = dev_outputs(model, folder, source)
+        rows, outputs = rows + dev.rows, outputs + dev.outputs
+    if not rows:
+        return {}
+    logits, labels, out = model.highest(outputs), np.stack([row.labels for row in rows]).astype(np.float64), {}
+    for a, attribute in enumerate(data.ATTRIBUTES):
+        known = ~np.isnan(labels[:, a])
+        knots = link(logits[known, a], labels[known, a])
+        if len(knots) < 2:
+            continue
+        out[attribute] = {"knots": knots}
+        apart = np.abs(folders.sigmoid(folders.apply_knots(knots, logits[known, a])) - labels[known, a]).mean()
+        print(f"{attribute:18} {len(knots)} knots, {apart:.3f} from Perspective's scores in the mean of {known.sum():,} dev rows", flush=True)
     return out
 
 

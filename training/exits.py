@@ -190,7 +190,7 @@ def opinions(whole: onnx.ModelProto, manifest: dict, windows: list[np.ndarray], 
             ids = np.stack([windows[i] for i in group])
             said, tokens, *states = run.run(["logits", "token_logits", *map(stages.hidden, layers)], {"input_ids": ids, "attention_mask": np.ones_like(ids)})
             # The special tokens get no marks.
-            logits[first:end], marks[first:end] = said, tokens[:, 1:-1].max(1, initial=-math.inf)
+            logits[first:end], marks[first:end] = said[:, : len(data.ATTRIBUTES)], tokens[:, 1:-1].max(1, initial=-math.inf)
             for layer, state in zip(layers, states):
                 hidden[layer][starts[first] : starts[end]] = state.reshape(-1, stages.WIDTH)
 

@@ -2,7 +2,7 @@
 
     python training/export.py --data DATA --out build/train --weights training/remote/weights --name six-layers
 
---weights and --name say which weights of remote/train.py: NAME-1.pt and so on. Exported is the guideline's scale.
+--weights and --name say which weights of remote/train.py: NAME-1.pt and so on.
 """
 
 import argparse
@@ -37,9 +37,10 @@ SHIPPED = Path(__file__).resolve().parents[1] / "models" / "toxicity-en"
 HEADS = network.EXACT
 # Of a text's log-odds for its number of windows, by windows.py (docs/model/experiments.md, section 12).
 CORRECTION = {"slope": 0.05, "until": 2.0}
+PERSPECTIVE_THRESHOLD = 0.7  # of every attribute on that scale, see docs/decisions/0036-two-scales.md
 MEASURED_TEXTS, SEED = 1000, 1
 DISGUISED = {True: 0.2, False: 0.3}  # shares of the toxic and of the other ones of these texts
-VERSION = "2.2.0"  # of the shipped model, raised with every change to it
+VERSION = "2.3.0"  # of the shipped model, raised with every change to it
 # Fuses an addition with the normalisation after it and takes longer than both, see
 # docs/decisions/0005-ort-format.md.
 SLOW_FUSION = "SkipLayerNormFusion"
@@ -167,7 +168,7 @@ def write_folder(model: network.Classifier, data_folder: Path, out: Path, target
         shutil.copyfile(SHIPPED / "LICENSE", target / "LICENSE")
     manifest = {
         "format": 1, "name": "toxicity-en", "version": VERSION,
-        "description": "Seven calibrated toxicity attributes and the words that make them, for English text.",
+        "description": "Seven calibrated toxicity attributes on two scales, and the words that make them, for English text.",
         "license": "Apache-2.0", "languages": ["en"],
         "provenance": {
             "base": "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)",
@@ -183,10 +184,13 @@ def write_folder(model: network.Classifier, data_folder: Path, out: Path, target
         "files": {}, "tokenizer": "tokenizer.json",
         "variants": [{"provider": "cpu", "file": "model.ort", "precision": "int8", "batching": "bucketed"}],
         "inputs": ["input_ids", "attention_mask"], "outputs": {"scores": "logits", "tokens": "token_logits"},
-        "labels": [{"name": a, "attribute": a} for a in data.ATTRIBUTES], "activation": "sigmoid",
+        "labels": [{"name": a, "attribute": a} for a in data.ATTRIBUTES]
+        + [{"name": f"perspective {a}", "attribute": a, "scale": "perspective"} for a in data.ATTRIBUTES],
+        "activation": "sigmoid",
         "spans": {"labels": [{"name": a, "attribute": a} for a in data.SPAN_ATTRIBUTES], "threshold": 0.5},
         "window": {"tokens": folders.MAX_TOKENS, "overlap": folders.OVERLAP, "correction": CORRECTION}, "undo_disguise": True,
         "calibration": {}, "thresholds": {a: 0.5 for a in data.ATTRIBUTES},
+        "scales": {"perspective": {"calibration": {}, "thresholds": {a: PERSPECTIVE_THRESHOLD for a in data.ATTRIBUTES}}},
     }
     folders.write_manifest(target, manifest)
 
@@ -197,6 +201,7 @@ def write_folder(model: network.Classifier, data_folder: Path, out: Path, target
         s: precision_loss(int8.highest(outputs[s].outputs), fp32.highest(exact[s].outputs), outputs[s].rows) for s in exact if outputs[s].rows
     }
     manifest["calibration"] = calibrate.fit(int8, outputs)
+    manifest["scales"]["perspective"]["calibration"] = calibrate.fit_perspective(folders.Model(target, scale="perspective"), data_folder)
     manifest["spans"]["threshold"], manifest["spans"]["relative"], report["span_f1"] = calibrate.span_thresholds(int8, data_folder)
     folders.write_manifest(target, manifest)
     write_card(target, manifest, report)

@@ -139,9 +139,9 @@ def tokenizer(folder: Path) -> Tokenizer:
 
 class Model:
     """A folder opened for scoring on the CPU by the whole network, without exits. file: an ONNX file of a whole network in place of
-    the manifest's CPU variant, for comparing precisions."""
+    the manifest's CPU variant, for comparing precisions. scale: another one than the guideline's, for logits and probabilities."""
 
-    def __init__(self, folder: Path, file: Path | None = None):
+    def __init__(self, folder: Path, file: Path | None = None, scale: str | None = None):
         folder = Path(folder)
         self.manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         for name, want in self.manifest["files"].items():
@@ -150,7 +150,10 @@ class Model:
         variant = next(v for v in self.manifest["variants"] if v["provider"] == "cpu")
         self.sessions = [session(path) for path in ([file] if file else [folder / name for name in stages(variant)])]
         self.tokenizer = tokenizer(folder)
-        self.labels = [label["attribute"] for label in self.manifest["labels"]]
+        labels = self.manifest["labels"]
+        self.columns = [i for i, label in enumerate(labels) if label.get("scale") == scale]
+        self.labels = [labels[i]["attribute"] for i in self.columns]
+        self.scaled = self.manifest["scales"][scale] if scale else self.manifest
         self.window, self.overlap = self.manifest["window"]["tokens"] - 2, self.manifest["window"]["overlap"]
         self.correction = self.manifest["window"]["correction"]
 
@@ -167,12 +170,13 @@ class Model:
         return Output(np.stack(logits), np.concatenate(tokens), np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2))
 
     def infer(self, ids: np.ndarray) -> list[np.ndarray]:
-        """logits and token_logits of windows, int64 [windows, tokens], by all stages of the network."""
+        """logits on the scale and token_logits of windows, int64 [windows, tokens], by all stages of the network."""
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
         for stage in self.sessions[:-1]:
             passed = next(output.name for output in stage.get_outputs() if output.name.startswith("hidden"))
             given = {passed: stage.run([passed], given)[0], "attention_mask": given["attention_mask"]}
-        return self.sessions[-1].run(["logits", "token_logits"], given)
+        logits, token_logits = self.sessions[-1].run(["logits", "token_logits"], given)
+        return [logits[:, self.columns], token_logits]
 
     def run_all(self, texts: list[str], threads: int = 2) -> list[Output]:
         """Scores texts in their plain form if the manifest says so. Offsets are of the texts."""
@@ -187,7 +191,7 @@ class Model:
 
     def calibrated(self, logits: np.ndarray) -> np.ndarray:
         """[texts, labels], see the function."""
-        return calibrated(self.manifest["calibration"], self.labels, logits)
+        return calibrated(self.scaled["calibration"], self.labels, logits)
 
     def probabilities(self, outputs: list[Output]) -> np.ndarray:
         """[texts, labels], as the product gives them."""

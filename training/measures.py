@@ -200,13 +200,24 @@ class Measurement:
 
     def __init__(self, system, held: Held, intervals: bool = True):
         self.system, self.held, self.intervals, self.out = system, held, intervals, Measured()
+        # What is compared with Perspective's scores.
+        self.perspective = system.on_perspective() if hasattr(system, "on_perspective") else system
         self.scored: dict[int, Scores] = {}
+        self.on_perspective: dict[int, Scores] = {}
 
     def scores(self, rows: list[data.Row]) -> Scores:
         """Rows are read once (Held.rows), and scored once."""
         if id(rows) not in self.scored:
             self.scored[id(rows)] = self.system.score([row.text for row in rows])
         return self.scored[id(rows)]
+
+    def perspective_scores(self, rows: list[data.Row]) -> Scores:
+        """On Perspective's scale, if the system has it."""
+        if self.perspective is self.system:
+            return self.scores(rows)
+        if id(rows) not in self.on_perspective:
+            self.on_perspective[id(rows)] = self.perspective.score([row.text for row in rows])
+        return self.on_perspective[id(rows)]
 
     def add(self, name: str, statistic, *sizes: int, interval: bool = True, note: str = ""):
         """statistic takes the weights of each set of rows. Undefined figures are omitted."""
@@ -216,11 +227,11 @@ class Measurement:
         low, high = metrics.interval(statistic, sizes, self.held.rng(name)) if interval and self.intervals else (None, None)
         self.out.figures[name] = Figure(value, sum(sizes), low, high, note)
 
-    def by_attribute(self, title: str, of_each: str, rows: list[data.Row], attributes, metric):
+    def by_attribute(self, title: str, of_each: str, rows: list[data.Row], attributes, metric, perspective: bool = True):
         """Adds the mean over attributes, if the system has all of them, and each attribute."""
         if not rows:
             return
-        scores, labels = self.scores(rows), stacked_labels(rows)
+        scores, labels = (self.perspective_scores if perspective else self.scores)(rows), stacked_labels(rows)
         parts = {}
         for a in attributes:
             y = labels[:, data.ATTRIBUTES.index(a)]
@@ -233,7 +244,7 @@ class Measurement:
 
     def agreement(self):
         held = self.held
-        self.by_attribute("jigsaw: mean AUC of six labels", "jigsaw: AUC", held.rows("jigsaw"), tuple(data.NATURAL_SHARES["jigsaw"]), over_half)
+        self.by_attribute("jigsaw: mean AUC of six labels", "jigsaw: AUC", held.rows("jigsaw"), tuple(data.NATURAL_SHARES["jigsaw"]), over_half, perspective=False)
         self.by_attribute(
             "perspective_rtp and rtp2: mean Spearman of seven attributes", "perspective_rtp and rtp2: Spearman",
             held.rows("perspective_rtp", "perspective_rtp2"), data.ATTRIBUTES, metrics.spearman,
@@ -250,7 +261,8 @@ class Measurement:
         self.by_attribute(
             "perspective_wikipedia: mean AUC of 0.5 or more, seven attributes", "perspective_wikipedia: AUC", rows, data.ATTRIBUTES, over_half
         )
-        if rows and "toxicity" in (columns := self.scores(rows).columns):
+        if rows and "toxicity" in (columns := self.perspective_scores(rows).columns):
+            self.rates("perspective_wikipedia: mean toxicity less Perspective's", columns["toxicity"], stacked_labels(rows)[:, 0], np.ones(len(rows)))
             other = (stacked_labels(rows)[:, 0] >= 0.5) != (columns["toxicity"] >= 0.5)
             self.add("perspective_wikipedia: share on the other side of 0.5", lambda w: metrics.mean(other, w), len(rows))
 

@@ -36,19 +36,38 @@ def base_folder() -> Path:
     return package_folder(BASE_PACKAGE, "requirements.txt") / "model"
 
 
-def from_rounded(folder: Path, name: str) -> Classifier:
-    """The model that remote/train.py left as NAME-1.pt, NAME-2.pt …, with the guideline's scale alone."""
+class TwoScales(Classifier):
+    """A Classifier of two scales with heads of their own: the first seven logits are, to the last bit, those of a network
+    with one scale. One product for both scales rounds differently."""
+
+    def __init__(self, config: dict):
+        super().__init__(config)
+        self.perspective_text_head = PerText(self.text_head.in_features, ATTRIBUTES)
+        self.perspective_evidence = nn.Linear(self.evidence.in_features, ATTRIBUTES)
+
+    def forward(self, ids, mask):
+        x, real = self.encoded(ids, mask)
+        x, hidden = self.summed_up(x, real)
+        logits, evidence = self.anywhere(x, hidden, real, self.text_head, self.evidence)
+        perspective, _ = self.anywhere(x, hidden, real, self.perspective_text_head, self.perspective_evidence)
+        return torch.cat([logits, perspective], dim=1), self.token_head(x) + evidence[..., SPAN_COLUMNS]
+
+
+def from_rounded(folder: Path, name: str) -> TwoScales:
+    """The model that remote/train.py left as NAME-1.pt, NAME-2.pt …, with both scales."""
     config, weights = load_rounded(folder, name)
     for head in ("text_head", "evidence"):
         for part in ("weight", "bias"):
-            weights[f"{head}.{part}"] = weights[f"{head}.{part}"][:ATTRIBUTES]
-    model = Classifier(config)
+            both = weights[f"{head}.{part}"]
+            weights[f"{head}.{part}"], weights[f"perspective_{head}.{part}"] = both[:ATTRIBUTES], both[ATTRIBUTES:]
+    model = TwoScales(config)
     model.load_state_dict(weights)
     return model.eval()
 
 
 def from_folder(folder: Path) -> Classifier:
-    """The model that a folder ships, whose weights are rounded to int8: to continue training from it."""
+    """The model that a folder ships, whose weights are rounded to int8, with the guideline's scale alone: to continue training
+    from it."""
     return with_weights(from_base(), stages.whole(Path(folder)), folder)
 
 

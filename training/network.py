@@ -128,6 +128,13 @@ class Classifier(nn.Module):
         self.token_head = nn.Linear(width, len(SPAN_COLUMNS))
 
     def forward(self, ids, mask):
+        x, real = self.encoded(ids, mask)
+        x, hidden = self.summed_up(x, real)
+        logits, evidence = self.anywhere(x, hidden, real, self.text_head, self.evidence)
+        return logits, self.token_head(x) + evidence[..., SPAN_COLUMNS]
+
+    def encoded(self, ids, mask):
+        """The hidden states of the tokens, and which of them are no padding."""
         x = self.embeddings(ids)
         bias = (1.0 - mask[:, None, None, :].to(x.dtype)) * -10000.0
         if self.distance is not None:
@@ -135,15 +142,20 @@ class Classifier(nn.Module):
         for layer in self.layers:
             x = layer(x, bias)
         x = x.float()
-        real = mask.unsqueeze(-1).to(x.dtype)
+        return x, mask.unsqueeze(-1).to(x.dtype)
+
+    def summed_up(self, x, real):
+        """What the heads read: of each token, and of the text."""
         # As a product, for the same reason as PerText: the rounding of a sum depends on the number of texts.
         mean = (real.transpose(1, 2) @ x).squeeze(1) / real.sum(1)
         hidden = torch.tanh(self.text_hidden(self.dropout(torch.cat([x[:, 0], mean], dim=-1))))
-        x, hidden = self.dropout(x), self.dropout(hidden)
-        evidence = self.evidence(x)
-        overall = self.text_head(hidden).unsqueeze(1)
-        anywhere = torch.logsumexp(torch.cat([overall, evidence + (1.0 - real) * -10000.0], dim=1), dim=1)
-        return anywhere, self.token_head(x) + evidence[..., SPAN_COLUMNS]
+        return self.dropout(x), self.dropout(hidden)
+
+    def anywhere(self, x, hidden, real, text_head, evidence_of):
+        """The logits of a text, and the evidence of its tokens."""
+        evidence = evidence_of(x)
+        overall = text_head(hidden).unsqueeze(1)
+        return torch.logsumexp(torch.cat([overall, evidence + (1.0 - real) * -10000.0], dim=1), dim=1), evidence
 
 
 def shorten(model: Classifier, layers: int):

@@ -60,6 +60,11 @@ class Product:
         if not self.binary.exists():
             raise FileNotFoundError(f"failed to score with {self.binary}: there is no such file; build it with `make build`")
 
+    def on_perspective(self) -> "Product":
+        """The product on Perspective's scale, if the model has it."""
+        manifest = json.loads((Path(self.folder) / "manifest.json").read_text(encoding="utf-8"))
+        return Product(self.name, self.binary, self.folder, (*self.options, "--scale", "perspective")) if "perspective" in manifest.get("scales", {}) else self
+
     def results(self, texts: list[str]) -> list[dict]:
         """The native result of each text."""
         command = [str(self.binary.absolute()), "batch", "--input", "-", "--output", "-", "--quiet", "--offset-unit", "code_point", "--model", str(self.folder), *self.options]

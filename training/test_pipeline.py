@@ -131,10 +131,11 @@ def test_folder_has_what_the_manifest_says(exported):
     manifest = json.loads((folder / "manifest.json").read_text())
     assert set(manifest) == {
         "format", "name", "version", "description", "license", "languages", "provenance", "card", "files", "tokenizer", "variants",
-        "inputs", "outputs", "labels", "activation", "spans", "window", "undo_disguise", "calibration", "thresholds",
+        "inputs", "outputs", "labels", "activation", "spans", "window", "undo_disguise", "calibration", "thresholds", "scales",
     }, "the product refuses unknown keys"
     assert manifest["files"] == {name: folders.sha256(folder / name) for name in ("model.ort", "tokenizer.json")}
-    assert [label["attribute"] for label in manifest["labels"]] == list(data.ATTRIBUTES)
+    assert [label["attribute"] for label in manifest["labels"]] == 2 * list(data.ATTRIBUTES)
+    assert [label.get("scale") for label in manifest["labels"]] == 7 * [None] + 7 * ["perspective"], "the guideline's scale comes first"
     for name in ("README.md", "LICENSE"):
         assert (folder / name).stat().st_size > 0
     session = folders.session(folder / "model.ort")
@@ -142,7 +143,7 @@ def test_folder_has_what_the_manifest_says(exported):
     assert [o.name for o in session.get_outputs()] == list(manifest["outputs"].values())
     ids = np.full((2, 9), 2000, dtype=np.int64)
     logits, marks = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
-    assert (logits.shape, logits.dtype) == ((2, 7), np.float32)
+    assert (logits.shape, logits.dtype) == ((2, 14), np.float32)
     assert (marks.shape, marks.dtype) == ((2, 9, len(manifest["spans"]["labels"])), np.float32)
     assert np.isfinite(logits).all() and np.isfinite(marks).all()
 
@@ -452,10 +453,37 @@ def test_a_text_has_what_any_of_its_tokens_has():
 def test_weights_are_read_back_from_a_folder(exported):
     """To train on from it, and for the network of names to read its embeddings."""
     exact, read = network.from_rounded(pack.WEIGHTS, "six-layers").state_dict(), network.from_folder(exported[1]).state_dict()
-    assert exact.keys() == read.keys()
-    for name, weight in exact.items():
-        scale = weight.abs().max().clamp(min=1e-3)
-        assert ((weight - read[name]).abs() / scale).max() < 0.02, f"{name} is rounded to int8, not changed"
+    assert {name for name in exact if not name.startswith("perspective_")} == read.keys(), "the guideline's scale"
+    for name, weight in read.items():
+        scale = exact[name].abs().max().clamp(min=1e-3)
+        assert ((exact[name] - weight).abs() / scale).max() < 0.02, f"{name} is rounded to int8, not changed"
+
+
+def test_a_second_scale_leaves_the_first_as_it_is(exported):
+    """Scores on the guideline's scale are to the last bit those of a network that has no other."""
+    both = network.from_rounded(pack.WEIGHTS, "six-layers")
+    one = network.Classifier(both.config).eval()
+    one.load_state_dict({name: weight for name, weight in both.state_dict().items() if not name.startswith("perspective_")})
+    ids = torch.tensor([[101, 2017, 10041, 102]])
+    with torch.no_grad():
+        assert torch.equal(one(ids, torch.ones_like(ids))[0], both(ids, torch.ones_like(ids))[0][:, :7])
+    guideline, perspective = folders.Model(exported[1]), folders.Model(exported[1], scale="perspective")
+    assert guideline.labels == perspective.labels == list(data.ATTRIBUTES)
+    run = [model.run("you are a stupid idiot") for model in (guideline, perspective)]
+    assert run[0].logits.shape == run[1].logits.shape == (1, 7) and (run[0].logits != run[1].logits).all()
+    assert (run[0].token_logits == run[1].token_logits).all(), "spans have no scale"
+
+
+def test_linking_keeps_the_share_over_each_level():
+    rng = np.random.default_rng(1)
+    y = rng.beta(0.5, 2, 5000)
+    z = 2 * np.log(y / (1 - y)) - 1 + rng.normal(0, 1, len(y))
+    knots = calibrate.link(z, y)
+    assert (np.diff(knots, axis=0) > 0).all()
+    p = folders.sigmoid(folders.apply_knots(knots, z))
+    for level in (0.05, 0.3, 0.5, 0.7, 0.9):
+        assert abs((p >= level).mean() - (y >= level).mean()) < 0.002
+    assert len(calibrate.link(z, y / 10)) < len(knots), "no knot where no row has such a score"
 
 
 def test_knots_extend_beyond_their_ends():
