@@ -71,7 +71,7 @@ func between(scales []OnScale) report.Section {
 	return report.Section{Title: "Which scale", Blocks: []report.Block{
 		table,
 		report.Text("On the scale guideline, a score is the share of people who would call the text toxic: its thresholds have a meaning of their own. " +
-			"On the scale perspective, it estimates the number that the Perspective API gave: old thresholds nearly stay. Choose one with the setting scale, and take over the thresholds of that scale only. " +
+			"On the scale perspective, it estimates the number that the Perspective API gave: where both agree, old thresholds hardly change. Choose one with the setting scale, and take over the thresholds of that scale only. " +
 			"The server answers clients of the Perspective API on the scale perspective in any case."),
 	}}
 }

@@ -113,6 +113,7 @@ def test_a_process_out_of_step_is_stopped(tmp_path: Path) -> None:
         ({"threads": -3}, "--threads: .* is not a whole number in 0..1024"),
         ({"model": "nope"}, 'failed to find model "nope"'),
         ({"thresholds": {"insul": 0.5}}, "insul"),
+        ({"scale": "percent"}, 'unknown scale "percent": it must be guideline or perspective'),
         ({"sensitivity": "strict"}, 'unknown sensitivity "strict": it must be low, medium or high'),
         ({"model": "a\0b"}, "failed to start .*: embedded null byte"),
         ({"onnxruntime": "/nowhere/libonnxruntime.so"}, "ONNX Runtime.s library was not found: stat /nowhere"),

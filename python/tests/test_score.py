@@ -305,6 +305,14 @@ def test_a_sensitivity_selects_thresholds_of_the_model(tiny: Path) -> None:
     assert thresholds == [0.9, 0.5, 0.3]
 
 
+def test_a_scale_selects_scores_and_thresholds_of_the_model(tiny: Path) -> None:
+    with Screener(model=tiny.with_name("tiny-scales")) as own, Screener(model=tiny.with_name("tiny-scales"), scale="perspective") as other:
+        guideline, perspective = own.score("silly"), other.score("silly")
+    assert (guideline.versions.scale, perspective.versions.scale) == (None, "perspective")
+    assert perspective.attributes["toxicity"].threshold == 0.7
+    assert perspective.score > guideline.score + 0.2
+
+
 def test_settings_are_those_of_the_command_line() -> None:
     text = "You idiot, write to jim@example.com."
     with Screener(pii=True, full=True, thresholds={"insult": 0.99, "toxicity": 0.98}, threads=1, max_bytes=100, no_judge=True) as screener:

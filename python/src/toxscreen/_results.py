@@ -142,6 +142,7 @@ class Versions:
 
     toxscreen: str
     model: str
+    scale: str | None = None  # of the scores; None for the guideline's
     calibration: str | None = None
     entities: str | None = None
     rubric: str | None = None

@@ -36,6 +36,7 @@ class Screener:
         threads: int | None = None,
         full: bool = False,
         pii: bool = False,
+        scale: str | None = None,
         sensitivity: str | None = None,
         thresholds: Mapping[str, float] | None = None,
         language: str | None = None,
@@ -53,8 +54,9 @@ class Screener:
         threads      texts scored at once; 0: one per core
         full         run the whole network on clearly harmless texts, too, which makes their order exact
         pii          also find personal data, for Result.entities
+        scale        "guideline" or "perspective": the scale of scores and thresholds
         sensitivity  "low", "medium" or "high": which of the model's thresholds count
-        thresholds   by attribute in 0..1; replace those of the sensitivity
+        thresholds   by attribute in 0..1; replace those of the scale and the sensitivity
         language     ISO 639 code of the language that all texts are in, like "en"; detected by default
         max_bytes    texts with more bytes of UTF-8 get an error; 1,048,576 by default
         calibration  file with fusion parameters
@@ -70,6 +72,7 @@ class Screener:
                 "threads": threads,
                 "full": full,
                 "pii": pii,
+                "scale": scale,
                 "sensitivity": sensitivity,
                 "thresholds": None if thresholds is None else dict(thresholds),
                 "language": language,

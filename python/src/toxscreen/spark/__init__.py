@@ -57,6 +57,7 @@ class Settings(TypedDict, total=False):
     threads: int
     model: str
     full: bool
+    scale: str
     sensitivity: str
     thresholds: Mapping[str, float]
     language: str

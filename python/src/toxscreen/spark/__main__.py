@@ -111,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     settings.add_argument("--threads", type=int, metavar="N", help="texts that a task scores at once (default spark.task.cpus)")
     settings.add_argument("--model", metavar="NAME", help="default, the name of an imported model, or a folder")
     settings.add_argument("--full", action="store_true", default=None, help="run the whole network on clearly harmless texts, too")
+    settings.add_argument("--scale", choices=("guideline", "perspective"), help="the scale of scores and thresholds (default guideline)")
     settings.add_argument("--sensitivity", choices=("low", "medium", "high"), help="which of the model's thresholds count (default medium)")
     settings.add_argument(
         "--threshold", action="append", dest="thresholds", type=_limit, metavar="ATTRIBUTE=SCORE", help="flag an attribute at or over this score; repeatable"
