@@ -293,3 +293,12 @@ func TestAnAnswerMayHaveAnotherShape(t *testing.T) {
 		}
 	}
 }
+
+// A server on another scale than the guideline's names it in each result, as the document says.
+func TestResultsNameTheirScale(t *testing.T) {
+	s := servertest.Serve(t, toxscreen.New(servertest.Perspective{Classifier: servertest.Words}), server.Config{})
+	r := s.Post("/v1/score", `{"text": "you idiot"}`)
+	if r.Status != http.StatusOK || !strings.Contains(r.Body, `"scale":"perspective"`) {
+		t.Errorf("%d %s", r.Status, r.Body)
+	}
+}

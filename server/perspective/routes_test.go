@@ -73,15 +73,6 @@ func TestAnalyze(t *testing.T) {
 	}
 }
 
-// scaled is a model on Perspective's scale.
-type scaled struct{ toxscreen.Classifier }
-
-func (s scaled) Info() toxscreen.ModelInfo {
-	info := s.Classifier.Info()
-	info.Scale = toxscreen.PerspectiveScale
-	return info
-}
-
 // Scores are on Perspective's scale if the server has it, those of sentences and by the thresholds of a
 // community, too. The judge of the server's own scale is not asked. Feedback keeps the server's own scores.
 func TestAnalyzeOnPerspectivesScale(t *testing.T) {
@@ -94,7 +85,7 @@ func TestAnalyzeOnPerspectivesScale(t *testing.T) {
 		t.Error("the judge was asked")
 		return servertest.Insult(), nil
 	}
-	onScale := toxscreen.New(scaled{servertest.Classify(func(_ context.Context, text string) (toxscreen.Classification, error) {
+	onScale := toxscreen.New(servertest.Perspective{Classifier: servertest.Classify(func(_ context.Context, text string) (toxscreen.Classification, error) {
 		found := toxscreen.Classification{Scores: servertest.Scores(toxscreen.Toxicity, 0.3), Spans: []toxscreen.Span{}}
 		if strings.Contains(text, "maybe") {
 			found.Scores = servertest.Scores(toxscreen.Toxicity, 0.6)

@@ -79,6 +79,16 @@ var Words = Classify(func(_ context.Context, text string) (toxscreen.Classificat
 	return found, nil
 })
 
+// Perspective is a model on Perspective's scale.
+type Perspective struct{ toxscreen.Classifier }
+
+// Info implements [toxscreen.Classifier].
+func (p Perspective) Info() toxscreen.ModelInfo {
+	info := p.Classifier.Info()
+	info.Scale = toxscreen.PerspectiveScale
+	return info
+}
+
 // Insult is the verdict that a text is an insult.
 func Insult() toxscreen.Verdict {
 	attribute, p, score, alone := toxscreen.Insult, toxscreen.Probability(0.9), toxscreen.Probability(3), true
