@@ -181,8 +181,7 @@ func (a *app) scorePairs(ctx context.Context, s *config.Settings, o *migrateOpti
 	if err != nil {
 		return nil, err
 	}
-	// On all scales, whatever is configured.
-	s.Scale, s.Full, s.NoJudge = "", true, "a migration compares the scores of the classifier"
+	s.Scale, s.Full, s.NoJudge = "", true, "a migration compares the scores of the classifier" // on all scales
 	screener, err := openScreener(s)
 	if err != nil {
 		return nil, err
