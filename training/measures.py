@@ -380,7 +380,7 @@ class Measurement:
         if scores.graded:
             p, y = scores.columns["toxicity"], sample.grades[:, 0]
             ece, least = natural.calibration_error(p, y, weights)
-            self.out.figures["ordinary text: toxicity ECE beyond a perfect predictor's"] = Figure(ece - least, n, note=f"ECE {ece:.4f}, a perfect predictor's {least:.4f}")
+            self.out.figures["ordinary text: toxicity ECE beyond a perfect predictor's"] = Figure(float(ece - least), n, note=f"ECE {ece:.4f}, a perfect predictor's {least:.4f}")
             self.rates("ordinary text: mean toxicity less readers' rate", p, y, weights)
 
     def behaviours(self):
