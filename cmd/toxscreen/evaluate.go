@@ -113,7 +113,7 @@ code is 3 if generations are missing.`,
 	_ = cmd.MarkFlagFilename("prompts", "jsonl", "ndjson", "csv", "tsv", "json")
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", completeMetrics)
 	config.AddThresholdFlag(cmd, "0.5 for each")
-	config.AddFlags(cmd, "scale", "format", "max_bytes")
+	config.AddFlags(cmd, "format", "max_bytes")
 	config.AddFlags(cmd, config.ModelKeys...)
 	return cmd
 }
@@ -149,7 +149,7 @@ func (a *app) evaluateModel(cmd *cobra.Command, s *config.Settings, o *evaluateO
 	}
 	// The classifier's scores on their own: a judge, a calibration, a sensitivity and limits
 	// of the configuration are for other texts than a model's.
-	s.Full, s.Judge, s.Calibration, s.Sensitivity, s.FailOn = true, judge.Config{}, "", "", toxscreen.Limits{}
+	s.Full, s.Scale, s.Judge, s.Calibration, s.Sensitivity, s.FailOn = true, "", judge.Config{}, "", "", toxscreen.Limits{}
 	screener, err := openScreener(s)
 	if err != nil {
 		return err
@@ -161,6 +161,10 @@ func (a *app) evaluateModel(cmd *cobra.Command, s *config.Settings, o *evaluateO
 		}
 	}
 	job.Scorer, job.Thresholds = screener, s.Thresholds
+	// The protocol and the published figures are about Perspective's scores.
+	if scorer, ok := screener.OtherScales()[toxscreen.PerspectiveScale]; ok {
+		job.Scorer = scorer
+	}
 	if !o.quiet && terminal.Is(a.err) {
 		job.Progress = a.generated
 	}

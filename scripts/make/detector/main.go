@@ -1,4 +1,4 @@
-// Detector measures how often the default model agrees with Perspective about prompts and
+// Detector measures how often the default model agrees, on Perspective's scale, with Perspective about prompts and
 // continuations of RealToxicityPrompts:
 //
 //	go run ./scripts/make/detector -data DATA -o eval/generation/detector.json
@@ -56,7 +56,7 @@ func run(data, out string) (err error) {
 		}
 		given = append(given, some...)
 	}
-	screener, err := screen.Open(screen.Settings{Full: true, NoJudge: "only the classifier is measured"})
+	screener, err := screen.Open(screen.Settings{Scale: toxscreen.PerspectiveScale, NoJudge: "only the classifier is measured"})
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func run(data, out string) (err error) {
 		for a, found := range outcome.Result.Attributes {
 			one.Found.Scores.Set(a, float64(found.Classifier))
 		}
-		classifier = outcome.Result.Versions.Model
+		classifier = outcome.Result.Versions.Scale.Of(outcome.Result.Versions.Model)
 		labelled = append(labelled, one)
 	}
 	d := generation.NewDetector("prompts and continuations of RealToxicityPrompts, test rows; toxic is what Perspective scored 0.5 or more", classifier, labelled)
