@@ -220,6 +220,9 @@ func New(screener *toxscreen.Screener, c Config) (*Server, error) {
 	if c.Judge != nil {
 		s.judge.Store(judgeUnknown)
 		s.work.Go(func() { s.watch(s.running) })
+		if c.OtherScales[toxscreen.PerspectiveScale] != nil && c.JudgeWait["perspective"] > 0 {
+			c.Log.Warn("judge_wait has no effect for perspective: its answers are on Perspective's scale, about which no judge is asked")
+		}
 	}
 	return s, nil
 }

@@ -322,8 +322,8 @@ class Measurement:
             for a in ("severe_toxicity", "sexually_explicit"):
                 y = stacked_labels(rows)[:, data.ATTRIBUTES.index(a)]
                 known = ~np.isnan(y)
-                if a in self.scores(rows).columns and known.any():
-                    self.errors(f"perspective_rtp: {a}", self.scores(rows).columns[a][known], y[known], np.ones(known.sum()))
+                if a in (columns := self.perspective_scores(rows).columns) and known.any():
+                    self.errors(f"perspective_rtp: {a}", columns[a][known], y[known], np.ones(known.sum()))
 
     def errors(self, name: str, p: np.ndarray, y: np.ndarray, importance: np.ndarray):
         self.out.reliability[name] = metrics.reliability(p, y, importance)

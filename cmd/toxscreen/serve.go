@@ -19,7 +19,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/config"
 	"github.com/toxscreen/toxscreen/internal/files"
 	"github.com/toxscreen/toxscreen/internal/listen"
@@ -174,7 +173,6 @@ func (a *app) serve(cmd *cobra.Command, s *config.Settings, _ []string) (err err
 	defer func() { err = errors.Join(err, finder.Close()) }()
 	config.Finder, config.OtherScales = finder.Finder, screener.OtherScales()
 	config.Formats = formats.All(formats.Config{OffsetUnit: s.OffsetUnit, Communities: s.Serve.Communities, Verdicts: verdicts})
-	warnOfWait(config)
 	server, err := server.New(screener.Screener, config)
 	if err != nil {
 		return err
@@ -230,13 +228,6 @@ func (a *app) serve(cmd *cobra.Command, s *config.Settings, _ []string) (err err
 		}
 	}()
 	return server.Serve(ctx, l, drain)
-}
-
-// warnOfWait warns of a setting that has no effect.
-func warnOfWait(c server.Config) {
-	if c.OtherScales[toxscreen.PerspectiveScale] != nil && c.Judge != nil && c.JudgeWait["perspective"] > 0 {
-		c.Log.Warn("judge_wait has no effect for perspective: its answers are on Perspective's scale, about which no judge is asked")
-	}
 }
 
 // listenOn listens on the address of a flag.
