@@ -39,7 +39,7 @@ func config(t testing.TB, folder string) encoder.Config {
 	var manifest struct {
 		Inputs   []string
 		Outputs  struct{ Scores, Tokens string }
-		Labels   []any
+		Labels   []struct{ Scale string }
 		Spans    struct{ Labels []any }
 		Window   encoder.Window
 		Variants []struct {
@@ -59,8 +59,14 @@ func config(t testing.TB, folder string) encoder.Config {
 	}
 	c := encoder.Config{Tokenizer: tokenizer, Window: manifest.Window}
 	variant, inputs := manifest.Variants[0], manifest.Inputs
+	exitColumns := 1 // the doubt
+	for _, label := range manifest.Labels {
+		if label.Scale == "" {
+			exitColumns++
+		}
+	}
 	for i, e := range variant.Exits {
-		head := encoder.Head{Name: fmt.Sprint("exit ", i+1), Output: e.Output, Task: encoder.TextClassification, Columns: len(manifest.Labels) + 1}
+		head := encoder.Head{Name: fmt.Sprint("exit ", i+1), Output: e.Output, Task: encoder.TextClassification, Columns: exitColumns}
 		c.Stages = append(c.Stages, encoder.Stage{
 			Model: read(e.Stage), Inputs: inputs, Hidden: e.Hidden, Width: e.Width,
 			Exit: &encoder.Exit{Model: read(e.File), Head: head},

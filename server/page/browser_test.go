@@ -591,7 +591,9 @@ func TestReadings(t *testing.T) {
 	s := newSite(t)
 	b := s.open(t)
 	b.says("#readings", "1d10t → is read as idiot")
-	b.says("#readings-hint", fmt.Sprintf("The classifier gives the text %.2f as it is written.", *s.score(t, example).Attributes[toxscreen.Toxicity].Plain))
+	const changed = "What a m0r0n"
+	b.write(changed)
+	b.says("#readings-hint", fmt.Sprintf("The classifier gives the text %.2f as it is written.", *s.score(t, changed).Attributes[toxscreen.Toxicity].Plain))
 	b.write("😀 You f*cking 1d10t, you \u0456d\u0456\u043et, you 1d10t!")
 	lines := eval[[]string](b, `[...document.querySelectorAll("#readings li")].map(l => l.innerText.replace(/\s+/g, " ").replace("is read as ", "").trim())`)
 	if want := []string{"f*cking → fucking", "1d10t → idiot 2 times", "\u0456d\u0456\u043et (U+0456, U+043E) → idiot"}; !slices.Equal(lines, want) {
@@ -1021,7 +1023,7 @@ func TestThresholds(t *testing.T) {
 		t.Errorf("the number %s is seen while nobody moves the threshold", got)
 	}
 	b.do(chromedp.Focus(chromedp.CSS(slider)))
-	if got := number(); got != "0.60" {
+	if got := number(); got != fmt.Sprintf("%.2f", s.score(t, insult).Attributes[toxscreen.Toxicity].Threshold) {
 		t.Errorf("the number of a threshold with the focus is %q", got)
 	}
 	b.press(kb.End)
@@ -1086,7 +1088,8 @@ func TestThresholds(t *testing.T) {
 // TestThresholdsAsConfiguration: what is copied is the section of toxscreen.yaml with the
 // thresholds that were moved, and no others, as the configuration reads it.
 func TestThresholdsAsConfiguration(t *testing.T) {
-	b := newSite(t).open(t)
+	s := newSite(t)
+	b := s.open(t)
 	eval[any](b, `Object.defineProperty(navigator, "clipboard", {configurable: true, value: {writeText: async (text) => { window.copied = text; }}}), null`)
 	if !eval[bool](b, `document.querySelector("#copy-yaml").disabled`) {
 		t.Error("thresholds can be copied although none was moved")
@@ -1098,7 +1101,8 @@ func TestThresholdsAsConfiguration(t *testing.T) {
 	b.click("#copy-yaml")
 	b.says("#copy-yaml", "Copied")
 	copied := eval[string](b, `window.copied`)
-	if want := "thresholds:\n  severe_toxicity: 1\n  insult: 0.49\n  threat: 0\n"; copied != want {
+	lower := fmt.Sprintf("%.2f", s.score(t, insult).Attributes[toxscreen.Insult].Threshold-0.01)
+	if want := "thresholds:\n  severe_toxicity: 1\n  insult: " + lower + "\n  threat: 0\n"; copied != want {
 		t.Fatalf("copied is %q, want %q", copied, want)
 	}
 
@@ -1116,7 +1120,7 @@ func TestThresholdsAsConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
-	for key, value := range map[string]string{"severe_toxicity": "1", "insult": "0.49", "threat": "0"} {
+	for key, value := range map[string]string{"severe_toxicity": "1", "insult": lower, "threat": "0"} {
 		if !regexp.MustCompile(`(?m)^thresholds\.` + key + ` +` + regexp.QuoteMeta(value) + ` +file toxscreen\.yaml$`).Match(output) {
 			t.Errorf("the configuration does not read %s %s:\n%s", key, value, output)
 		}
