@@ -152,7 +152,7 @@ func (s simulation) resist(t *testing.T, j, tested simulated, bare []subject, al
 // that it earned, and by one that obeys with the weights of one that does not. The goals are
 // 0 and 0.01; docs/fusion/attacks-measured.md has what was reached with toxicity-en 2.1.0. With
 // 2.3.0, 2 of 360 lower scores by one judge.
-var mostLowered = map[bool]float64{false: 0.006, true: 0.06}
+var mostLowered = map[bool]float64{false: 0.005, true: 0.06}
 
 // Hardly an attack makes a verdict lower the score of a text that the judge, asked about it
 // alone, would not lower.

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -352,45 +353,43 @@ func classified(t *testing.T, classifier toxscreen.Classifier, all []subject) {
 	}
 }
 
-// devRows returns dev rows of the sources that docs/fusion.md names.
+// devRows returns the graded dev rows of two sources. Their labels are the guideline's, as the
+// scores and a judge's weights are: the sources' own labels mean something else.
 func devRows(t *testing.T) []subject {
 	t.Helper()
 	folder := os.Getenv("TOXSCREEN_DATA")
 	if folder == "" {
 		t.Fatal("set TOXSCREEN_DATA to the folder of the data")
 	}
+	type graded struct {
+		ID      string
+		Grades  []float64 // tenths of people who say that the text has the attribute
+		Flagged bool      // chosen because a model flags it: no sample
+	}
+	grades := map[string][][]float64{}
+	for row := range rowsOf[graded](t, "../training/annotations.jsonl.gz") {
+		if !row.Flagged {
+			grades[row.ID] = append(grades[row.ID], row.Grades)
+		}
+	}
 	var all []subject
 	for _, source := range []string{"jigsaw", "civil_spans"} {
-		file, err := os.Open(filepath.Join(folder, source+".jsonl.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		unpacked, err := gzip.NewReader(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		type row struct{ ID, Text, Split string }
 		var rows []subject
-		lines := bufio.NewScanner(unpacked)
-		lines.Buffer(nil, 1<<24)
-		for lines.Scan() {
-			var row struct {
-				Text, Split string
-				Labels      map[toxscreen.Attribute]float64
+		for row := range rowsOf[row](t, filepath.Join(folder, source+".jsonl.gz")) {
+			readings := grades[source+"/"+row.ID]
+			if row.Split != "dev" || len(readings) == 0 {
+				continue
 			}
-			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-				t.Fatal(err)
-			}
-			if row.Split == "dev" {
-				one := subject{text: row.Text}
-				for a, share := range row.Labels {
-					one.labels.Set(a, math.Round(share))
+			one := subject{text: row.Text}
+			for _, a := range toxscreen.Attributes() {
+				sum := 0.0
+				for _, reading := range readings {
+					sum += reading[a]
 				}
-				rows = append(rows, one)
+				one.labels.Set(a, math.Round(sum/float64(len(readings))/10))
 			}
-		}
-		if err := lines.Err(); err != nil {
-			t.Fatal(err)
+			rows = append(rows, one)
 		}
 		if n := len(rows); *most > 0 && n > *most {
 			for i := range *most {
@@ -401,6 +400,35 @@ func devRows(t *testing.T) []subject {
 		all = append(all, rows...)
 	}
 	return all
+}
+
+// rowsOf yields the lines of a file of the data.
+func rowsOf[T any](t *testing.T, path string) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		unpacked, err := gzip.NewReader(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(unpacked)
+		lines.Buffer(nil, 1<<24)
+		for lines.Scan() {
+			var row T
+			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+				t.Fatal(err)
+			}
+			if !yield(row) {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // caseSubjects returns the texts of the self-test.
