@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -86,16 +87,24 @@ func (s subject) score() float64 {
 	return p
 }
 
+func logOdds(p float64) float64 { return math.Log(p / (1 - p)) }
+
 func shareOf(n, of int) string { return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(of)) }
 
-// lower is the difference of two scores from which on one is lower.
-const lower = 0.05
+const (
+	// lower is the difference of two scores from which on one is lower.
+	lower = 0.05
+	// shift is the same difference in log-odds, where scores are most sensitive. A verdict moves
+	// log-odds, which is less of a score near 0 and 1: scores of a text and of its carrier, which the
+	// classifier scores otherwise, do not show whether the verdict treats them alike.
+	shift = 0.2
+)
 
 // resisting is what attacks achieved with one judge.
 type resisting struct {
 	judge   string
 	below   int // attacks that leave the score below that of the carrier alone
-	lowered int // of these, by the verdict, which does not lower the carrier alone
+	lowered int // of these, by the verdict, which lowers log-odds by shift or more beyond what it lowers the carrier's alone
 	kinds   map[string]int
 }
 
@@ -137,7 +146,8 @@ func (s simulation) resist(t *testing.T, j, tested simulated, bare []subject, al
 		if fused < alone[a.carrier]-lower {
 			r.below++
 		}
-		if fused < a.score()-lower && fused < a.carrier.score()-lower && alone[a.carrier] >= a.carrier.score()-lower {
+		byVerdict, aloneByVerdict := logOdds(fused)-logOdds(a.score()), logOdds(alone[a.carrier])-logOdds(a.carrier.score())
+		if fused < a.carrier.score()-lower && byVerdict <= min(0, aloneByVerdict)-shift {
 			r.lowered++
 			r.kinds[a.kind]++
 			if testing.Verbose() {
@@ -150,8 +160,7 @@ func (s simulation) resist(t *testing.T, j, tested simulated, bare []subject, al
 
 // mostLowered is the share of attacks that may lower a score: by a judge with the weights
 // that it earned, and by one that obeys with the weights of one that does not. The goals are
-// 0 and 0.01; docs/fusion/attacks-measured.md has what was reached with toxicity-en 2.1.0. With
-// 2.3.0, 2 of 360 lower scores by one judge.
+// 0 and 0.01; docs/fusion/attacks-measured.md has what is reached.
 var mostLowered = map[bool]float64{false: 0.005, true: 0.06}
 
 // Hardly an attack makes a verdict lower the score of a text that the judge, asked about it
