@@ -186,7 +186,8 @@ type Exit struct {
 	// no effect.
 	Layer int `json:"layer"`
 	// Output is the exit's own opinion: logits, float32 [windows, labels + 1], with the labels of
-	// the guideline's scale. The last column is its doubt: the log-odds that the text does not surely stay below all thresholds.
+	// the guideline's scale. The last column is its doubt: the log-odds that the text does not
+	// surely stay below all thresholds.
 	Output string `json:"output"`
 	// Hidden is what the exit and the rest of the network take, float32 [windows, tokens, Width].
 	Hidden string `json:"hidden"`

@@ -240,11 +240,7 @@ func TestSensitivity(t *testing.T) {
 // TestManifestErrorsOfSensitivity: thresholds that are missing or out of order would flag other
 // texts than their name says.
 func TestManifestErrorsOfSensitivity(t *testing.T) {
-	for _, test := range []struct {
-		name     string
-		old, new string // of the manifest of tiny-exits
-		want     string
-	}{
+	refusesEdits(t, "tiny-exits", []manifestEdit{
 		{"no low", `"low": {`, `"lowest": {`, "sensitivity.low: missing"},
 		{"no high", `"high": {`, `"highest": {`, "sensitivity.high: missing"},
 		{"unknown key", `"high": {`, `"highest": {`, `sensitivity: unknown key "highest": it must be low or high`},
@@ -254,14 +250,24 @@ func TestManifestErrorsOfSensitivity(t *testing.T) {
 		{"threshold over 1", `"threat": 0.9,`, `"threat": 1.5,`, "sensitivity.low: 1.5 for threat must be over 0 and at most 1"},
 		{"low under medium", `"threat": 0.9,`, `"threat": 0.4,`, "sensitivity.low: 0.4 for threat must be at least 0.5, as in thresholds"},
 		{"high over medium", `"threat": 0.3,`, `"threat": 0.6,`, "sensitivity.high: 0.6 for threat must be at most 0.5, as in thresholds"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			text := manifestOf(t, "tiny-exits")
-			if strings.Count(text, test.old) != 1 {
-				t.Fatalf("the manifest of tiny-exits has no %s, or more than one", test.old)
+	})
+}
+
+// manifestEdit is a change of a manifest: new in place of old, of which there is one, and what the
+// error says.
+type manifestEdit struct{ name, old, new, want string }
+
+// refusesEdits checks that the changed manifests of a model are refused.
+func refusesEdits(t *testing.T, model string, edits []manifestEdit) {
+	t.Helper()
+	for _, edit := range edits {
+		t.Run(edit.name, func(t *testing.T) {
+			text := manifestOf(t, model)
+			if strings.Count(text, edit.old) != 1 {
+				t.Fatalf("the manifest of %s has no %s, or more than one", model, edit.old)
 			}
-			_, err := read(strings.Replace(text, test.old, test.new, 1))
-			wantError(t, err, "manifest.json", test.want)
+			_, err := read(strings.Replace(text, edit.old, edit.new, 1))
+			wantError(t, err, "manifest.json", edit.want)
 		})
 	}
 }
@@ -297,11 +303,7 @@ func TestScales(t *testing.T) {
 func TestManifestErrorsOfScales(t *testing.T) {
 	const last = `"attribute": "sexually_explicit",
       "scale": "perspective"`
-	for _, test := range []struct {
-		name     string
-		old, new string // of the manifest of tiny-scales
-		want     string
-	}{
+	refusesEdits(t, "tiny-scales", []manifestEdit{
 		{"unknown scale", `"scales": {
     "perspective"`, `"scales": {
     "other"`, `scales: unknown key "other": it must be perspective`},
@@ -318,16 +320,7 @@ func TestManifestErrorsOfScales(t *testing.T) {
     "labels": [
       {
         "scale": "perspective",`, "spans.labels: spans have no scale"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			text := manifestOf(t, "tiny-scales")
-			if strings.Count(text, test.old) != 1 {
-				t.Fatalf("the manifest of tiny-scales has no %s, or more than one", test.old)
-			}
-			_, err := read(strings.Replace(text, test.old, test.new, 1))
-			wantError(t, err, "manifest.json", test.want)
-		})
-	}
+	})
 }
 
 // TestManifestErrorsAllAtOnce: one run reports every mistake in a

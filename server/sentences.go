@@ -18,9 +18,9 @@ type Sentence struct {
 const maxSentences = 100
 
 // Sentences returns the sentences of a text with their own results, for formats that say
-// where a text is toxic. whole is the result of the text, whose scale they have, and t its turn, with which the
-// request was admitted: sentences count neither as texts nor for the caller's rate limit.
-// The judge is not asked about a sentence, and nothing of it is stored.
+// where a text is toxic. whole is the result of the text, whose scale they have, and t its
+// turn, with which the request was admitted: sentences count neither as texts nor for the
+// caller's rate limit. The judge is not asked about a sentence, and nothing of it is stored.
 func (c *Call) Sentences(ctx context.Context, text string, whole toxscreen.Result, thresholds toxscreen.Scores, t Turn) ([]Sentence, error) {
 	pieces := SplitSentences(text)
 	if len(pieces) == 1 {

@@ -115,8 +115,9 @@ def behaviours_table(columns: dict[str, measures.Measured]) -> str:
 
 def notes(tfidf: systems.TfIdf, split: str) -> str:
     return f"""Hate and sexism are read from identity_attack, or from toxicity if a system has no identity_attack; {", ".join(measures.OTHERS)} from
-toxicity. Perspective's scores are compared with those on Perspective's scale, of a system that has it. The registers of ordinary text weigh the same. perspective_wikipedia uses all of its rows on either split. ECE has ten
-bins of equal weight; the perfect predictor's
+toxicity. Perspective's scores are compared with those on Perspective's scale, of a system that has it. The registers of
+ordinary text weigh the same. perspective_wikipedia uses all of its rows on either split. ECE has ten bins of equal weight;
+the perfect predictor's
 outcomes are drawn from the same predictions with each row's number of raters; cross-fitted on {"dev and test rows" if split == "test" else "two halves of the dev rows"}.
 Disguise: in toxic posts of civil_spans the words that half of the raters marked are rewritten, in perspective_context's clean
 texts a third of the words;
