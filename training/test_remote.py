@@ -157,6 +157,20 @@ def test_only_sources_off_the_scale_have_a_bias_and_known_ones_are_not_learnt(tr
     assert biases.bias.grad.sum(1).tolist() == [0, 14, 13]
 
 
+def test_a_bias_starts_where_opinions_meet_labels(rows, train):
+    """A source whose labels are off the scale says how far by itself, wherever a teacher has an opinion of its rows."""
+    source = next(s for s, m in enumerate(rows.meta["sources"]) if not m["anchored"] and len(rows.by_source[s]) > 20)
+    of = rows.by_source[source]
+    output = int(np.flatnonzero((rows.labels[of] != train.UNKNOWN).all(0))[0])
+    opinions = np.full((len(rows.labels), 14), np.nan, np.float16)
+    opinions[of, output] = np.random.default_rng(1).normal(-2, 1, len(of))
+    biases = train.Biases(rows.meta)
+    biases.begin(rows, opinions)
+    share = torch.sigmoid(torch.from_numpy(opinions[of].astype(np.float32)) + biases(torch.tensor(source)))[:, output].mean()
+    assert share.item() == pytest.approx(rows.labels[of, output].mean() / train.SCALE, abs=0.005)
+    assert biases.bias.count_nonzero() == 1
+
+
 def test_a_cut_source_is_shifted_back_to_its_natural_share():
     row = lambda **labels: data.Row("a text", "jigsaw", "train", data.labels_of(severe_toxicity=0, threat=0, **labels))
     by_source = dict.fromkeys(pack.MIX, []) | {"jigsaw": [row(toxicity=float(i < 250)) for i in range(900)], "jigsaw_negatives": [row(toxicity=0)] * 100}

@@ -40,7 +40,8 @@ NATURAL = "natural"
 # Peak learning rates for GPU_TOKENS a step; deep networks collapse at more.
 RATES = {"minilm": 3.5e-4, "toxicity-en": 2.8e-4, "six-layers": 2.8e-4, "e5": 1.4e-4, "mpnet": 8.5e-5}
 HEADS = 4.0  # learning rate of the heads, which start at random, relative to the others
-BIASES = 20.0  # and of the sources' biases, a thousand numbers that start at 0 and must reach up to ±3
+BIASES = 20.0  # and of the sources' biases, a thousand numbers that must reach up to ±3
+MOST_BIAS = 4.0  # in log-odds, of one that starts where the teachers' opinions put it; without them it starts at 0
 GPU_TOKENS, CPU_TOKENS = 32768, 8192  # of a step, including padding
 MOST_ROWS = 21  # tokens of a step for each of its texts at least: one of single words would have thousands
 TOKENS_A_ROW = 51  # a step's loss is divided by its tokens over this, so a row counts the same in every batch
@@ -229,6 +230,19 @@ class Biases(nn.Module):
     def forward(self, source):
         return (self.bias * self.free + self.known)[source]
 
+    def begin(self, rows: Rows, opinions: np.ndarray):
+        """Starts each bias where the opinions, float16 logits [rows, 14], have the mean of the source's labels."""
+        for source, of in rows.by_source.items():
+            for output in self.free[source].nonzero().flatten().tolist():
+                chosen = of[(rows.labels[of, output] != UNKNOWN) & ~np.isnan(opinions[of, output])]
+                if len(chosen):
+                    logits, share = opinions[chosen, output].astype(np.float32), rows.labels[chosen, output].mean() / SCALE
+                    low, high = -MOST_BIAS, MOST_BIAS
+                    while high - low > 0.01:
+                        middle = (low + high) / 2
+                        low, high = (middle, high) if (1 / (1 + np.exp(-logits - middle))).mean() < share else (low, middle)
+                    self.bias.data[source, output] = (low + high) / 2
+
 
 def probability(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Bytes as probabilities, and which are known."""
@@ -394,6 +408,8 @@ def train(name: str, spec: str, seed: int, rows: Rows, args, seconds: float, opi
     if checkpoint.exists():
         run.load(checkpoint)
         print(f"{name}: continues at step {run.step:,}", flush=True)
+    elif opinions is not None:
+        run.biases.begin(rows, opinions["texts"])
     sources = rows.meta["sources"]
     move = lambda array: torch.from_numpy(array).to(args.device)
     on_device = {
