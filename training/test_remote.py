@@ -224,6 +224,18 @@ def test_teacher_and_pupil(packed, tmp_path):
     assert {line["network"] for line in log} == {"teacher-1-minilm-1", "pupil-1-minilm-2"}
 
 
+def test_embeddings_can_be_kept(packed, tmp_path):
+    """Bit for bit, so that the network of names can go on reading them; the layers above them learn."""
+    _, before = network.load_rounded(packed, "base-minilm")
+    process = run(packed, "--minutes", "0.05", "--out", str(tmp_path), "--teachers", "--pupils", "minilm/1", "--keep-embeddings", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    out, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, out
+    _, after = network.load_rounded(tmp_path, "pupil-1-minilm-1")
+    same = {name for name in after if torch.equal(before.get(name, torch.empty(0)), after[name])}
+    assert {name for name in after if name.startswith("embeddings.")} <= same
+    assert "layers.0.norm.weight" in after and "layers.0.norm.weight" not in same
+
+
 def test_a_killed_run_goes_on(packed, tmp_path):
     process = run(packed, "--minutes", "10", "--out", str(tmp_path), "--teachers", "--pupils", "minilm/1", "--checkpoint-seconds", "0.2", stdout=subprocess.DEVNULL)
     checkpoint = tmp_path / "pupil-1-minilm-1.checkpoint"

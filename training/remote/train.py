@@ -252,7 +252,7 @@ def probability(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 class Trained:
     """A network in training, as a checkpoint has it."""
 
-    def __init__(self, spec: str, seed: int, rows: Rows, device: str):
+    def __init__(self, spec: str, seed: int, rows: Rows, device: str, keep_embeddings: bool = False):
         torch.manual_seed(seed)
         base, _, layers = spec.partition("/")
         config, state = network.load_rounded(HERE, f"base-{base}")
@@ -268,6 +268,8 @@ class Trained:
             self.model.distance.requires_grad_(False)
         if self.fresh:
             self.even_spread()
+        if keep_embeddings:
+            self.model.embeddings.requires_grad_(False)
         self.biases = Biases(rows.meta)
         self.model.to(device)
         self.biases.to(device)
@@ -403,7 +405,7 @@ def chunks(rows: Rows, seed: int, epoch: int, device: str, opinions: dict | None
 
 def train(name: str, spec: str, seed: int, rows: Rows, args, seconds: float, opinions: dict | None) -> network.Classifier:
     """Trains one network for so many seconds, from its last checkpoint if there is one."""
-    run = Trained(spec, seed, rows, args.device)
+    run = Trained(spec, seed, rows, args.device, args.keep_embeddings)
     checkpoint = args.out / f"{name}.checkpoint"
     if checkpoint.exists():
         run.load(checkpoint)
@@ -539,6 +541,7 @@ def main():
     parser.add_argument("--pupils", nargs="*", default=["minilm"], metavar="NAME[/LAYERS]", help="base models of the networks to ship (default minilm)")
     parser.add_argument("--rate", type=float, default=1.0, help="factor of all learning rates (default %(default)s)")
     parser.add_argument("--step-tokens", type=int, help=f"tokens of a step, including padding (default {GPU_TOKENS:,} on a CUDA device, {CPU_TOKENS:,} on a CPU); rates follow its root")
+    parser.add_argument("--keep-embeddings", action="store_true", help="leave the embeddings as they are, for what else reads them: the network of names")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--checkpoint-seconds", type=float, default=300)
