@@ -313,7 +313,10 @@ def read_dialects() -> list[dict]:
 
 
 # Sentences of the kinds that 2.1.0 got wrong on text that nobody wrote for it.
-FIELD = ("defence-games-work", "emoji-dialects", "ordinary", "requests", "short-texts")
+FIELD = (
+    "assistants", "comments-long", "defence-games-work", "emoji-dialects", "games-code", "identity-emoji", "ordinary", "ordinary-more", "plain-insults",
+    "plain-sexual", "plain-threats", "rebuttals", "requests", "short-more", "short-texts", "topics-more", "tweets-sarcasm",
+)
 
 
 def read_sentences(field: bool | None = None) -> list[Row]:
