@@ -97,7 +97,7 @@ MIX = {
     "waseem_tweets": Mix(weight=0.3, scales=PERSPECTIVE),
     "us_election_hof": Mix(weight=0.5, scales=PERSPECTIVE),
     # Nobody labelled it: the teachers' opinion is its label.
-    "natural": Mix(weight=1.0),
+    "natural": Mix(most=150_000),
 }
 # Rows whose text may stand around another in a mosaic: harmless in every respect, not only in what was annotated.
 HARMLESS = (*mosaics.HARMLESS_SOURCES, "field_sentences", "natural_graded")

@@ -45,9 +45,9 @@ WEIGHTS = Path(__file__).with_name("weights")
 NO_OPINION = np.full(14, UNKNOWN, np.uint8)
 # Shares of toxic and of other rows that have a twin with disguised words, and of harmless ones whose twin is cut off in
 # the middle: the start of a sentence is read before its end.
-DISGUISED = {True: 0.25, False: 0.2}
+DISGUISED = {True: 0.25, False: 0.3}
 CUT = 0.08
-NATURAL_DISGUISED = 0.06
+NATURAL_DISGUISED = 0.1
 MOST_DEV = 1000  # dev rows of a source that is not natural text
 HANDLES = ("anna", "mike", "the_real", "jo", "sam", "lily", "kofi", "raj", "mei", "omar", "lena", "news", "tv", "fc", "official", "x", "88", "_", "xo", "2", "pro", "2019")
 
