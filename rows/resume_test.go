@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -43,20 +44,34 @@ type job struct {
 func stuck(output string) string { return output + ".stuck" }
 
 // stuckAfter makes a step wait for the end of the run if n others were taken before it.
+// The job is stuck when these are done.
 type stuckAfter struct {
 	left   *atomic.Int64
+	taken  *sync.WaitGroup
 	output string
 }
 
-func (s stuckAfter) step(ctx context.Context) error {
-	if s.left == nil || s.left.Add(-1) >= 0 {
-		return nil
+func newStuckAfter(n int64, output string) stuckAfter {
+	s := stuckAfter{&atomic.Int64{}, &sync.WaitGroup{}, output}
+	s.left.Store(n)
+	s.taken.Add(int(n))
+	return s
+}
+
+// step returns what to call when the step is done.
+func (s stuckAfter) step(ctx context.Context) (done func(), err error) {
+	if s.left == nil {
+		return func() {}, nil
 	}
+	if s.left.Add(-1) >= 0 {
+		return s.taken.Done, nil
+	}
+	s.taken.Wait()
 	if err := os.WriteFile(stuck(s.output), nil, 0o644); err != nil {
-		return err
+		return nil, err
 	}
 	<-ctx.Done()
-	return ctx.Err()
+	return nil, ctx.Err()
 }
 
 type stuckWords struct {
@@ -65,9 +80,11 @@ type stuckWords struct {
 }
 
 func (s stuckWords) Classify(ctx context.Context, text string, depth toxscreen.Depth) (toxscreen.Classification, error) {
-	if err := s.step(ctx); err != nil {
+	done, err := s.step(ctx)
+	if err != nil {
 		return toxscreen.Classification{}, err
 	}
+	defer done()
 	return s.words.Classify(ctx, text, depth)
 }
 
@@ -77,9 +94,11 @@ type stuckPlants struct {
 }
 
 func (s stuckPlants) Find(ctx context.Context, text string) ([]toxscreen.Entity, error) {
-	if err := s.step(ctx); err != nil {
+	done, err := s.step(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	return s.plants.Find(ctx, text)
 }
 
@@ -104,10 +123,9 @@ func work(encoded []byte) (code int) {
 		if opened, err = rows.Open(ctx, o); err == nil {
 			defer opened.Close()
 			var summary rows.Summary
-			after := stuckAfter{output: todo.Output}
+			var after stuckAfter
 			if todo.Stuck > 0 {
-				after.left = &atomic.Int64{}
-				after.left.Store(todo.Stuck)
+				after = newStuckAfter(todo.Stuck, todo.Output)
 			}
 			if todo.Find {
 				summary, err = opened.Find(stuckPlants{plants{pause: 200 * time.Microsecond}, after}, rows.Finding{Mask: uprooted, FailOn: []toxscreen.EntityType{"TREE"}})
