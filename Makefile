@@ -123,7 +123,7 @@ test-streams: python-package build/python/streams-installed build/streams/kafka 
 .PHONY: test-clients
 test-clients: library ## Test other systems' clients against the server (needs pip and npm, 1.3 GB in build/)
 	cd scripts/clients/go && go vet .
-	go test -tags clients -count=1 -v ./scripts/clients
+	go test -tags clients -count=1 -timeout 30m -v ./scripts/clients
 
 .PHONY: test-tools
 test-tools: library ## Test other systems' tools for evaluation against the server (needs pip and npm, 2 GB in build/)
