@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/toxscreen/toxscreen"
 	"github.com/toxscreen/toxscreen/internal/files"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 )
 
 var (
@@ -87,8 +87,6 @@ func (s subject) score() float64 {
 	return p
 }
 
-func logOdds(p float64) float64 { return math.Log(p / (1 - p)) }
-
 func shareOf(n, of int) string { return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(of)) }
 
 const (
@@ -146,7 +144,7 @@ func (s simulation) resist(t *testing.T, j, tested simulated, bare []subject, al
 		if fused < alone[a.carrier]-lower {
 			r.below++
 		}
-		byVerdict, aloneByVerdict := logOdds(fused)-logOdds(a.score()), logOdds(alone[a.carrier])-logOdds(a.carrier.score())
+		byVerdict, aloneByVerdict := logodds.Of(fused)-logodds.Of(a.score()), logodds.Of(alone[a.carrier])-logodds.Of(a.carrier.score())
 		if fused < a.carrier.score()-lower && byVerdict <= min(0, aloneByVerdict)-shift {
 			r.lowered++
 			r.kinds[a.kind]++

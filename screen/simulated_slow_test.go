@@ -26,6 +26,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/toxscreen/toxscreen"
+	"github.com/toxscreen/toxscreen/internal/logodds"
 	"github.com/toxscreen/toxscreen/judge"
 	"github.com/toxscreen/toxscreen/judge/selftest"
 	"github.com/toxscreen/toxscreen/models"
@@ -120,7 +121,7 @@ func spreadOf(all []subject) (s spread) {
 func (s subject) logOdds(a toxscreen.Attribute) float64 {
 	p, _ := s.found.Scores.Get(a)
 	p = min(max(p, 1e-6), 1-1e-6)
-	return math.Log(p / (1 - p))
+	return logodds.Of(p)
 }
 
 // logOdds draws the judge's log-odds of a yes. It gives the same answer whenever it sees
