@@ -20,7 +20,7 @@ ATTRIBUTES = ("toxicity", "severe_toxicity", "insult", "profanity", "identity_at
 SPAN_ATTRIBUTES = ("toxicity", "insult", "profanity", "identity_attack", "threat")
 
 # Held out for measuring, without labels, in other languages, or meant for other purposes.
-NOT_FOR_TRAINING = ("perspective_wikipedia", "perspective_devtest_only", "dialect_tweets", "ner_", "pii_", "ml_", "profanity_ldnoobw_multi")
+NOT_FOR_TRAINING = ("perspective_wikipedia", "perspective_devtest_only", "dialect_tweets", "en_sport_commentary", "ner_", "pii_", "ml_", "profanity_ldnoobw_multi")
 # English as it comes, in the folder natural/, by register.
 NATURAL = {
     "en_sms_nus": "text messages", "en_tweets": "tweets", "en_reddit_titles": "titles of Reddit", "en_irc_ubuntu": "technical chat",
@@ -368,6 +368,8 @@ def read_annotations(folder: Path, split: str = "train", flagged: bool | None = 
         flagged = split == "train"
     left_out = set() if flagged or not ANNOTATIONS.exists() else {raw["id"] for raw in read_file(ANNOTATIONS) if raw.get("flagged")}
     for source in sorted({id.split("/")[0] for id in grades} & set(LOADERS)):
+        if split == "train" and source in NOT_FOR_TRAINING:
+            continue
         for row in split_rows(folder, source, split):
             if row.id in grades and row.id not in left_out:
                 labels = np.mean(grades[row.id], axis=0)

@@ -160,6 +160,8 @@ def natural_rows(folder: Path, split: str, rng: np.random.Generator) -> list[dat
     held_out = data.held_out_keys(folder) if split == "train" else set()
     out = []
     for source in data.NATURAL:
+        if split == "train" and source in data.NOT_FOR_TRAINING:
+            continue
         rows = [row for row in data.split_rows(folder, source, split) if data.key(row.text) not in held_out]
         out += [rows[i] for i in rng.permutation(len(rows))[: MOST_NATURAL[split]]]
     return out

@@ -87,7 +87,7 @@ def rows_of(folder: Path, name: str) -> list[data.Row]:
         return [row for row in data.read_annotations(folder) if (row.id.split("/")[0] in data.NATURAL) == (name == "natural_graded")]
     if name == "natural":
         graded = data.read_grades()
-        return [row for source in data.NATURAL for row in data.split_rows(folder, source, "train") if row.id not in graded]
+        return [row for source in data.NATURAL if source not in data.NOT_FOR_TRAINING for row in data.split_rows(folder, source, "train") if row.id not in graded]
     if name in ("perspective_toxigen", "perspective_implicit_hate"):  # whose bias on groups belongs to their scale
         return [row for row in data.read_source(folder, name, data.load_perspective) if row.split == "train"]
     return data.split_rows(folder, name, "train")
