@@ -305,6 +305,8 @@ BEHAVIOURS = Path(__file__).parents[1] / "testdata" / "behaviours" / "behaviours
 DIALECTS = Path(__file__).parents[1] / "testdata" / "dialects" / "pairs.jsonl"
 SENTENCES = Path(__file__).with_name("sentences")
 ANNOTATIONS = Path(__file__).with_name("annotations.jsonl.gz")
+# Short texts that somebody who doubts a filter would try first. They only measure.
+FIRST_MINUTES = Path(__file__).with_name("first_minutes.jsonl.gz")
 
 
 def read_dialects() -> list[dict]:
@@ -327,9 +329,17 @@ def read_sentences(field: bool | None = None) -> list[Row]:
         if field is not None and (path.name.removesuffix(".jsonl.gz") in FIELD) != field:
             continue
         for raw in read_file(path):
-            labels = np.array(raw.get("grades", [0] * len(ATTRIBUTES)), dtype=np.float32)
+            labels = grades_of(raw)
             rows.append(Row(raw["text"], "sentences", "train", labels, clean_labels(raw["text"], labels)))
     return rows
+
+
+def read_first_minutes() -> list[Row]:
+    return [Row(raw["text"], raw["domain"], "dev", grades_of(raw)) for raw in read_file(FIRST_MINUTES)]
+
+
+def grades_of(sentence: dict) -> np.ndarray:
+    return np.array(sentence.get("grades", [0] * len(ATTRIBUTES)), dtype=np.float32)
 
 
 DOCUMENTED = ("numpy", "scipy", "sklearn", "matplotlib")
@@ -384,11 +394,11 @@ def key(text: str) -> str:
 
 
 def held_out_keys(folder: Path) -> set[str]:
-    """Keys of every dev and test row of every file, including files not for training, of every behaviour and of
-    every pair of dialects."""
+    """Keys of every dev and test row of every file, including files not for training, of every behaviour, of every
+    pair of dialects and of FIRST_MINUTES."""
     behaviours = [text for line in BEHAVIOURS.read_text(encoding="utf-8").splitlines() for text in json.loads(line)["texts"]]
     dialects = [pair[side] for pair in read_dialects() for side in ("standard", "dialect")]
-    return {key(text) for text in behaviours + dialects} | {
+    return {key(text) for text in [*behaviours, *dialects, *(row.text for row in read_first_minutes())]} | {
         key(raw["text"])
         for path in sorted(Path(folder).glob("**/*.jsonl.gz"))
         for raw in read_file(path)

@@ -67,6 +67,13 @@ def report(model: folders.Model, folder: Path, sample: natural.Sample, p: np.nda
         for name, values in rows.items():
             print(f"| {name} | " + " | ".join(f"{value:.3g}" for value in values) + " |")
 
+    def of_grades(graded: list[data.Row]) -> dict[str, list[float]]:
+        said, highest = model.probabilities(model.run_all([row.text for row in graded])), measures.stacked_labels(graded).max(1)
+        return {
+            "harmless flagged": [flagged(said, name)[highest < natural.HARMLESS].mean() for name in points],
+            "toxic found": [flagged(said, name)[highest >= natural.TOXIC].mean() for name in points],
+        }
+
     table("threshold", {a: [of[a] for of in points.values()] for a in data.ATTRIBUTES})
     w, harmless, toxic = sample.weights, sample.harmless, sample.toxic
     shares = lambda over: [float(np.average(over & flagged(p, name), weights=w)) for name in points]
@@ -84,9 +91,8 @@ def report(model: folders.Model, folder: Path, sample: natural.Sample, p: np.nda
         if (of := expected[:, a] == 1).any():
             rows[f"behaviours: {attribute} found"] = [(said[of, a] >= points[name][attribute]).mean() for name in points]
     if graded := [row for row in data.read_annotations(folder, "dev") if row.id.split("/")[0] not in data.NATURAL]:
-        said, highest = model.probabilities(model.run_all([row.text for row in graded])), measures.stacked_labels(graded).max(1)
-        rows["graded rows of labelled sets: harmless flagged"] = [flagged(said, name)[highest < natural.HARMLESS].mean() for name in points]
-        rows["graded rows of labelled sets: toxic found"] = [flagged(said, name)[highest >= natural.TOXIC].mean() for name in points]
+        rows |= {f"graded rows of labelled sets: {name}": values for name, values in of_grades(graded).items()}
+    rows |= {f"first minutes: {name}": values for name, values in of_grades(data.read_first_minutes()).items()}
     if kept := [row.text for source in CLEAN_SOURCES for row in data.split_rows(folder, source, "dev")]:
         rows["clean prompts, software and look-alikes: flagged"] = [flagged(model.probabilities(model.run_all(kept)), name).mean() for name in points]
     table("on dev rows", rows)
