@@ -306,8 +306,13 @@ class Exit:
     doubt: float = -math.inf
     calibration: dict | None = None
 
-    def leaves(self) -> np.ndarray:
-        return self.logits[:, -1] <= self.doubt
+    def odds(self) -> np.ndarray:
+        """float64 [windows, 7], calibrated"""
+        return folders.calibrated(self.calibration or {}, data.ATTRIBUTES, self.logits[:, :-1])
+
+    def leaves(self, thresholds: np.ndarray) -> np.ndarray:
+        """As Classifier.leaves in Go: a window in little doubt, none of whose own log-odds here reaches its threshold."""
+        return (self.logits[:, -1] <= self.doubt) & (self.odds() < thresholds).all(1)
 
 
 def dev_logits(parts: list[Path], exits: list[Path], layers: list[int], windows: list[np.ndarray]) -> list[np.ndarray]:
@@ -327,11 +332,11 @@ def dev_logits(parts: list[Path], exits: list[Path], layers: list[int], windows:
     return out
 
 
-def passing(exits: list[Exit]) -> np.ndarray:
+def passing(exits: list[Exit], thresholds: np.ndarray) -> np.ndarray:
     """int [windows]: the index of the exit at which each window leaves, or their number."""
     at = np.full(len(exits[0].logits), len(exits))
     for i in reversed(range(len(exits))):
-        at[exits[i].leaves()] = i
+        at[exits[i].leaves(thresholds)] = i
     return at
 
 
@@ -342,12 +347,11 @@ def texts_odds(odds: np.ndarray, text: np.ndarray, correction: dict) -> np.ndarr
     return folders.corrected(highest, np.bincount(text), **correction)
 
 
-def with_exits(exits: list[Exit], odds: np.ndarray) -> np.ndarray:
+def with_exits(exits: list[Exit], odds: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     """[windows, 7]: the log-odds of the exit at which a window leaves, or the network's."""
-    at, out = passing(exits), odds.copy()
+    at, out = passing(exits, thresholds), odds.copy()
     for i, e in enumerate(exits):
-        left = at == i
-        out[left] = folders.calibrated(e.calibration or {}, data.ATTRIBUTES, e.logits[left, :-1])
+        out[at == i] = e.odds()[at == i]
     return out
 
 
@@ -373,10 +377,12 @@ def allow(exits: list[Exit], flagged: np.ndarray, missed: int, natural: np.ndarr
         e.doubt = doubt
 
 
-def calibrate_exits(exits: list[Exit], odds: np.ndarray, fit: np.ndarray):
+def calibrate_exits(exits: list[Exit], odds: np.ndarray, fit: np.ndarray, thresholds: np.ndarray):
     """Maps the logits of windows that leave to the log-odds of the network's mean probability for them. With few such windows the
     logits stay as they were learnt."""
-    at = passing(exits)
+    for e in exits:
+        e.calibration = None
+    at = passing(exits, thresholds)
     for i, e in enumerate(exits):
         left, e.calibration = fit & (at == i), {}
         if left.sum() < FEW:
@@ -398,11 +404,11 @@ def choose(exits: list[Exit], dev: Opinions, sources: np.ndarray, decisions: Dec
     print("| missed on one half | doubts | decisions that differ on the other | p | natural windows that leave |\n|---|---|---|---|---|")
     for share in MISSES:
         allow(exits, flagged & fit, int(share * fit.sum()), natural & fit, layers)
-        calibrate_exits(exits, dev.odds, fit)
-        early = texts_odds(with_exits(exits, dev.odds), dev.text, correction) >= decisions.thresholds
+        calibrate_exits(exits, dev.odds, fit, decisions.thresholds)
+        early = texts_odds(with_exits(exits, dev.odds, decisions.thresholds), dev.text, correction) >= decisions.thresholds
         differ, rows = int((early != whole).any(1)[~half].sum()), int((~half).sum())
         p = binom.cdf(differ, rows, RISK)
-        gone = [f"{(passing(exits)[natural & ~fit] == i).mean():.3f}" for i in range(len(exits))]
+        gone = [f"{(passing(exits, decisions.thresholds)[natural & ~fit] == i).mean():.3f}" for i in range(len(exits))]
         print(f"| {100 * share:.2f} % | {', '.join(f'{e.doubt:.2f}' for e in exits)} | {differ} of {rows:,} | {p:.4f} | {', '.join(gone)} |", flush=True)
         if p > 1 - CONFIDENCE:
             break
@@ -411,7 +417,7 @@ def choose(exits: list[Exit], dev: Opinions, sources: np.ndarray, decisions: Dec
         raise RuntimeError(f"failed to choose exits: no doubt keeps the share of other decisions below {RISK} with confidence {CONFIDENCE} on {rows} rows; train longer or with more rows")
     share, differ, rows = accepted
     allow(exits, flagged & fit, int(share * fit.sum()), natural & fit, layers)
-    calibrate_exits(exits, dev.odds, fit)
+    calibrate_exits(exits, dev.odds, fit, decisions.thresholds)
     return {"share": float(np.ceil(1e5 * beta.ppf(CONFIDENCE, differ + 1, rows - differ)) / 1e5), "confidence": CONFIDENCE, "rows": rows, "differ": differ}
 
 

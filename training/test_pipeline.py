@@ -111,10 +111,17 @@ def test_product_leaves_at_exits_and_full_does_not(exported, exited, tmp_path):
 def test_doubts_are_those_with_which_few_enough_flagged_windows_leave():
     doubt = np.array([-5, -4, -3, -2, -1, 0, 1, 2], float)
     flagged = np.array([0, 0, 1, 0, 1, 0, 1, 1], bool)
-    e = exits.Exit(1, doubt[:, None])
+    e, thresholds = exits.Exit(1, np.column_stack([np.full((8, 7), -9.0), doubt])), np.zeros(7)
     for missed, left in ((0, 2), (1, 4), (4, 8)):
         exits.allow([e], flagged, missed, ~flagged, 6)
-        assert e.leaves().sum() == left and (e.leaves() & flagged).sum() == missed
+        assert e.leaves(thresholds).sum() == left and (e.leaves(thresholds) & flagged).sum() == missed
+
+
+def test_a_window_stays_if_the_exit_itself_would_flag_it():
+    odds = np.full((3, 7), -9.0)
+    odds[1, 2], odds[2, 4] = 0.0, -0.1
+    e = exits.Exit(1, np.column_stack([odds, np.full(3, -5.0)]), doubt=-4.0)
+    assert e.leaves(np.zeros(7)).tolist() == [True, False, True]
 
 
 def test_exits_are_refused_without_enough_rows(exited):
