@@ -40,7 +40,7 @@ CORRECTION = {"slope": 0.05, "until": 2.0}
 PERSPECTIVE_THRESHOLD = 0.7  # of every attribute on that scale, see docs/decisions/0036-two-scales.md
 MEASURED_TEXTS, SEED = 1000, 1
 DISGUISED = {True: 0.2, False: 0.3}  # shares of the toxic and of the other ones of these texts
-VERSION = "2.3.0"  # of the shipped model, raised with every change to it
+VERSION = "3.0.0"  # of the shipped model, raised with every change to it
 # Fuses an addition with the normalisation after it and takes longer than both, see
 # docs/decisions/0005-ort-format.md.
 SLOW_FUSION = "SkipLayerNormFusion"
