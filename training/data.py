@@ -443,31 +443,39 @@ def split_rows(folder: Path, source: str, split: str) -> list[Row]:
 WORD = re.compile(r"[^\W\d_]{3,}")
 
 
-def telling_words(rows: list[Row]) -> set[str]:
-    """Words that occur mostly in toxic texts: people disguise these."""
+def words_in(text: str) -> set[str]:
+    return {m[0].lower() for m in WORD.finditer(text)}
+
+
+def telling_words(rows: list[Row], of=words_in) -> set[str]:
+    """Words that occur mostly in toxic texts: people disguise these. of: the words of a text."""
     count, toxic = defaultdict(float), defaultdict(float)
     for row in rows:
         if not np.isnan(row.labels[0]):
-            for word in {m[0].lower() for m in WORD.finditer(row.text)}:
+            for word in of(row.text):
                 count[word] += 1
                 toxic[word] += row.labels[0]
     return {word for word, n in count.items() if n >= 8 and toxic[word] / n >= 0.6}
 
 
-LEET = {"a": "4@", "e": "3", "i": "1!", "o": "0", "s": "$5", "t": "7", "l": "1", "b": "8", "g": "9"}
+LEET = {
+    "a": "4@", "e": "3", "i": "1!", "o": "0", "s": "$5", "t": "7", "l": "1", "b": "8", "g": "9",
+    "а": "4@", "е": "3", "о": "0", "с": "$", "т": "7", "в": "8", "з": "3", "ч": "4", "б": "6", "і": "1!",
+}
+VOWELS = "aeiouаеёиоуыэюяіїє"
 SOUNDS = (("ck", "k"), ("ph", "f"), ("f", "ph"), ("oo", "u"), ("u", "oo"), ("i", "y"), ("c", "k"), ("s", "z"), ("er", "a"), ("th", "d"), ("x", "ks"))
 
 
-def disguise(text: str, rng: np.random.Generator, telling: set[str] = frozenset()) -> tuple[str, np.ndarray]:
+def disguise(text: str, rng: np.random.Generator, telling: set[str] = frozenset(), words: list[tuple[int, int]] | None = None, way_of=None) -> tuple[str, np.ndarray]:
     """Rewrites words of three letters or more as people do to evade filters: telling words nearly
     always, of other words a few or a third or more than half, so that a harmless text full of stars is
     as common as an insult with one. Returns the new text and, for each of its code points, the one
-    that it came from.
+    that it came from. words: where they are, if not English; way_of: in place of disguise_word.
 
     Homoglyphs, full-width and upside-down letters, zero-width and combining characters are left to
     normalisation and not trained on, so that they can be measured as disguises that the model has not
     seen."""
-    words = [m.span() for m in WORD.finditer(text)]
+    words = [m.span() for m in WORD.finditer(text)] if words is None else words
     share = rng.choice([0.1, 0.35, 0.6])
     picked = {w for w in words if rng.random() < (0.85 if text[slice(*w)].lower() in telling else share)}
     picked = picked or ({words[rng.integers(len(words))]} if words else set())
@@ -476,7 +484,7 @@ def disguise(text: str, rng: np.random.Generator, telling: set[str] = frozenset(
     for start, end in sorted(picked):
         out.extend(text[at:start])
         origin.extend(range(at, start))
-        for i, chars in disguise_word(text[start:end], int(rng.integers(WAYS)) if one_way is None else one_way, rng):
+        for i, chars in (way_of or disguise_word)(text[start:end], int(rng.integers(WAYS)) if one_way is None else one_way, rng):
             out.extend(chars)
             origin.extend([start + i] * len(chars))
         at = end
@@ -512,7 +520,7 @@ def disguise_word(word: str, way: int, rng: np.random.Generator) -> list[tuple[i
             star = "*#-@"[rng.choice(4, p=[0.7, 0.1, 0.1, 0.1])]
             return [(n, star if 0 < n < len(word) - 1 and (n == i or rng.random() < 0.3) else c) for n, c in letters]
         case 6:  # vowels dropped
-            kept = [p for p in letters if p[0] == 0 or p[1].lower() not in "aeiou"]
+            kept = [p for p in letters if p[0] == 0 or p[1].lower() not in VOWELS]
             return kept if len(kept) > 1 else letters
         case 7:  # spelt by sound
             spelt = [(old, new) for old, new in SOUNDS if old in word.lower()]

@@ -114,7 +114,7 @@ def test_a_tensor_has_a_text_between_its_marks(rows, train):
     for line, text in enumerate(texts.tolist()):
         length = int(chunk.length[text])
         start = int(chunk.start[text])
-        assert ids[line, : length + 2].tolist() == [train.CLS, *chunk.ids[start : start + length].tolist(), train.SEP]
+        assert ids[line, : length + 2].tolist() == [101, *chunk.ids[start : start + length].tolist(), 102]
         assert mask[line].sum() == length + 2
         assert places[line][real[line]].tolist() == list(range(start, start + length))
 
@@ -149,7 +149,7 @@ def test_the_order_of_harmless_texts_counts_where_scores_are_ranked(rows, train)
 
 def test_only_sources_off_the_scale_have_a_bias_and_known_ones_are_not_learnt(train):
     offsets = [None] * 7 + [1.5] + [None] * 6
-    biases = train.Biases({"sources": [{"anchored": True, "offsets": None}, {"anchored": False, "offsets": None}, {"anchored": False, "offsets": offsets}]})
+    biases = train.Biases({"scales": 2, "sources": [{"anchored": True, "offsets": None}, {"anchored": False, "offsets": None}, {"anchored": False, "offsets": offsets}]})
     torch.nn.init.ones_(biases.bias)
     got = biases(torch.arange(3))
     assert got.tolist() == [[0] * 14, [1] * 14, [1] * 7 + [1.5] + [1] * 6]

@@ -2,6 +2,7 @@
 
     python train.py --minutes 10 --out OUT
     python train.py --minutes 7 --out OUT --teachers mpnet e5 --pupils e5 e5/8 minilm
+    python train.py --minutes 900 --out OUT --teachers --pupils multilingual
 
 First the teachers learn from labels; then the pupils learn from labels and from the teachers' mean opinion of every
 text and token, also where nobody labelled. Without teachers, opinions of texts come from opinions.xz in the folder, if
@@ -33,12 +34,10 @@ from torch.nn import functional as F
 import network
 
 HERE = Path(__file__).parent
-CLS, SEP = 101, 102
-ROOM = 126  # tokens of a text beside them
+ROOM = 126  # tokens of a text beside those that wrap it
 UNKNOWN, SCALE = 255, 250  # as in pack.py
-NATURAL = "natural"
 # Peak learning rates for GPU_TOKENS a step; deep networks collapse at more.
-RATES = {"minilm": 3.5e-4, "toxicity-en": 2.8e-4, "six-layers": 2.8e-4, "e5": 1.4e-4, "mpnet": 8.5e-5}
+RATES = {"minilm": 3.5e-4, "toxicity-en": 2.8e-4, "six-layers": 2.8e-4, "e5": 1.4e-4, "multilingual": 1.2e-4, "mpnet": 8.5e-5}
 HEADS = 4.0  # learning rate of the heads, which start at random, relative to the others
 BIASES = 20.0  # and of the sources' biases, a thousand numbers that must reach up to ±3
 MOST_BIAS = 4.0  # in log-odds, of one that starts where the teachers' opinions put it; without them it starts at 0
@@ -54,8 +53,7 @@ MOSAICS = 0.3  # share of an epoch's texts that stand among harmless ones
 LONGEST = 96  # tokens of a text that does
 FILLERS = 3  # harmless parts on either side, at most
 SAME = 0.4  # share of mosaics whose harmless parts come from one source: pages rarely change their style
-# Token ids of what stands between two parts, by BERT's vocabulary: nothing, or - > : | " * # ( ) …
-BETWEEN = ((), (), (), (), (), (1011,), (1028,), (1024,), (1064,), (1000,), (1008,), (1001,), (1006,), (1007,), (1529,))
+FOREIGN = 0.1  # share of harmless parts that are of any language, instead of the text's own
 TWIN = 0.5  # share of an epoch's rows with a twin that are shown as the twin
 CHUNK = 40_000  # rows that are laid out at once
 OPINION_RANGE = 10.0  # opinions are logits, cut off here
@@ -70,6 +68,8 @@ class Rows:
         self.meta = json.loads((folder / "meta.json").read_text())
         with lzma.open(folder / "rows.xz") as file:
             arrays = {name: unpacked(file, np.dtype(kind), shape) for name, (kind, shape) in self.meta["arrays"].items()}
+        self.outputs = self.meta["scales"] * network.ATTRIBUTES
+        self.wraps, between = self.meta["wraps"], self.meta["between"]
         self.ids, self.length = arrays["ids"].astype(np.int32), arrays["length"].astype(np.int64)
         self.start = np.cumsum(self.length) - self.length
         self.labels, self.source, self.twin = arrays["labels"], arrays["source"], arrays["twin"]
@@ -80,14 +80,14 @@ class Rows:
         self.targets[marked == 2] = 0
         self.targets[marked == 1] = arrays["targets"]
         # What stands between parts, behind the rows' tokens.
-        self.between = len(self.ids) + np.cumsum([0] + [len(b) for b in BETWEEN])[:-1]
-        self.between_length = np.array([len(b) for b in BETWEEN])
-        self.ids = np.concatenate([self.ids, *(np.array(b, np.int32) for b in BETWEEN)])
+        self.between = len(self.ids) + np.cumsum([0] + [len(b) for b in between])[:-1]
+        self.between_length = np.array([len(b) for b in between])
+        self.ids = np.concatenate([self.ids, *(np.array(b, np.int32) for b in between)])
         self.targets = np.concatenate([self.targets, np.zeros((len(self.ids) - len(self.targets), 5), np.uint8)])
         self.opinions = None
         if (folder / "opinions.xz").exists():
             with lzma.open(folder / "opinions.xz") as file:
-                steps = np.frombuffer(file.read(), np.uint8).reshape(2 * network.ATTRIBUTES, -1).T
+                steps = np.frombuffer(file.read(), np.uint8).reshape(self.outputs, -1).T
             self.opinions = np.where(steps == UNKNOWN, np.nan, steps * (2 * OPINION_RANGE / 254) - OPINION_RANGE).astype(np.float16)
         self.of = np.where(self.twin >= 0, self.twin, np.arange(len(self.twin)))
         originals = np.flatnonzero(self.train & (self.twin < 0))
@@ -100,7 +100,12 @@ class Rows:
         self.fillers = fillers[order]
         kinds, self.filler_first, self.filler_count = np.unique(self.source[self.fillers], return_index=True, return_counts=True)
         size = np.sqrt(np.array([np.minimum(self.length[self.fillers[a : a + n]], 64).sum() for a, n in zip(self.filler_first, self.filler_count)], np.float64))
-        self.filler_odds = size / size.sum() if len(kinds) else size
+        # Of a text in each language, the sums of the odds up to each kind, [languages, kinds].
+        names = [source["language"] for source in self.meta["sources"]]
+        self.language = np.array([sorted({*names}).index(name) for name in names])
+        own = size * (self.language[kinds] == np.arange(len({*names}))[:, None])
+        own[~own.any(1)] = size
+        self.filler_odds = np.cumsum((1 - FOREIGN) * own / own.sum(1, keepdims=True) + FOREIGN * size / size.sum(), axis=1) if len(kinds) else own
 
     def epoch(self, rng: np.random.Generator, opinion: np.ndarray | None) -> np.ndarray:
         """Row numbers of an epoch, shuffled: each source repeated or capped as the mix says, some as their twins; rows that
@@ -108,7 +113,7 @@ class Rows:
         out = []
         for number, source in enumerate(self.meta["sources"]):
             rows = self.by_source[number]
-            if source["name"] == NATURAL:
+            if not source["labelled"]:
                 rows = rows[opinion[rows]] if opinion is not None else rows[:0]
             if not len(rows):
                 continue
@@ -141,7 +146,7 @@ class Chunk:
         at = np.repeat(first - (np.cumsum(size) - size), size) + np.arange(total)
         targets = rows.targets[at]
         targets[np.repeat(harmless, size)] = 0
-        self.length = length
+        self.length, self.wraps = length, rows.wraps
         move = lambda array: torch.from_numpy(np.ascontiguousarray(array)).to(device, non_blocking=True)
         self.ids, self.targets = move(rows.ids[at]), move(targets)
         self.taught = None
@@ -179,10 +184,12 @@ def layout(rows: Rows, chosen: np.ndarray, rng: np.random.Generator) -> tuple[np
         spare = rng.integers(4, np.maximum(ROOM - size[which, own], 5) + 1)
         spare = np.minimum(spare, ROOM - size[which, own])
         before = (rng.random(n) * (spare + 1)).astype(np.int64)
-        kinds = rng.choice(len(rows.filler_odds), (n, 2 * FILLERS), p=rows.filler_odds)
-        kinds = np.where(rng.random((n, 1)) < SAME, kinds[:, :1], kinds)
+        drawn = rng.random((n, 2 * FILLERS))
+        drawn = np.where(rng.random((n, 1)) < SAME, drawn[:, :1], drawn)
+        odds = rows.filler_odds[rows.language[rows.source[chosen[which]]]]
+        kinds = np.minimum((odds[:, None, :] <= drawn[:, :, None]).sum(2), odds.shape[1] - 1)
         parts = rows.fillers[rows.filler_first[kinds] + (rng.random(kinds.shape) * rows.filler_count[kinds]).astype(np.int64)]
-        marks = rng.integers(len(BETWEEN), size=(n, 2 * FILLERS))
+        marks = rng.integers(len(rows.between), size=(n, 2 * FILLERS))
         # Each side is filled from the outside of the page inwards; the last part that fits is cut.
         for side, room in ((0, before), (1, spare - before)):
             left = room.copy()
@@ -206,8 +213,8 @@ def inputs(chunk: Chunk, texts: torch.Tensor, width: int) -> tuple[torch.Tensor,
     real = (column >= 1) & (column <= length)
     at = (chunk.start[texts].unsqueeze(1) + column - 1) * real
     ids = chunk.ids[at].long() * real
-    ids[:, 0] = CLS
-    ids = torch.where(column == length + 1, SEP, ids)
+    ids[:, 0] = chunk.wraps[0]
+    ids = torch.where(column == length + 1, chunk.wraps[1], ids)
     return ids, (column <= length + 1).long(), at, real
 
 
@@ -217,7 +224,7 @@ class Biases(nn.Module):
 
     def __init__(self, meta: dict):
         super().__init__()
-        sources, outputs = meta["sources"], 2 * network.ATTRIBUTES
+        sources, outputs = meta["sources"], meta["scales"] * network.ATTRIBUTES
         known = torch.full((len(sources), outputs), math.nan)
         for i, source in enumerate(sources):
             if source["offsets"]:
@@ -231,7 +238,7 @@ class Biases(nn.Module):
         return (self.bias * self.free + self.known)[source]
 
     def begin(self, rows: Rows, opinions: np.ndarray):
-        """Starts each bias where the opinions, float16 logits [rows, 14], have the mean of the source's labels."""
+        """Starts each bias where the opinions, float16 logits [rows, outputs], have the mean of the source's labels."""
         for source, of in rows.by_source.items():
             for output in self.free[source].nonzero().flatten().tolist():
                 chosen = of[(rows.labels[of, output] != UNKNOWN) & ~np.isnan(opinions[of, output])]
@@ -256,10 +263,10 @@ class Trained:
         torch.manual_seed(seed)
         base, _, layers = spec.partition("/")
         config, state = network.load_rounded(HERE, f"base-{base}")
-        self.model = network.Classifier(config, scales=2)
+        self.model = network.Classifier(config, scales=rows.meta["scales"])
         own = self.model.state_dict()
-        # A base that is a classifier of one scale already starts both scales as it is.
-        self.model.load_state_dict({name: torch.cat([value, value]) if value.shape != own[name].shape else value for name, value in state.items()}, strict=False)
+        # A base that is a classifier of one scale already starts each scale as it is.
+        self.model.load_state_dict({name: torch.cat([value] * rows.meta["scales"]) if value.shape != own[name].shape else value for name, value in state.items()}, strict=False)
         self.fresh = "evidence.weight" not in state
         if layers:
             network.shorten(self.model, int(layers))
@@ -267,7 +274,7 @@ class Trained:
         if self.model.distance is not None:
             self.model.distance.requires_grad_(False)
         if self.fresh:
-            self.even_spread()
+            self.even_spread(rows.meta)
         if keep_embeddings:
             self.model.embeddings.requires_grad_(False)
         self.biases = Biases(rows.meta)
@@ -289,10 +296,10 @@ class Trained:
         self.step = self.tokens = self.epoch = 0
         self.seconds = 0.0
 
-    def even_spread(self):
+    def even_spread(self, meta: dict):
         """Gives the last layer's output unit spread: the heads of a base with a small one would learn too slowly."""
-        sample = torch.randint(1000, 30000, (16, 24))
-        sample[:, 0], sample[:, -1] = CLS, SEP
+        sample = torch.randint(*meta["words"], (16, 24))
+        sample[:, 0], sample[:, -1] = meta["wraps"]
         with torch.no_grad():
             x = self.model.embeddings(sample)
             bias = torch.zeros(1, 1, 1, 24)
@@ -486,12 +493,12 @@ def note(args, name: str, **what):
 
 
 def opinions_of(model: network.Classifier, rows: Rows, args, chosen: np.ndarray, seconds: float, of_tokens: bool) -> tuple[np.ndarray, np.ndarray | None]:
-    """float16 logits [rows, 14], NaN for rows that were not asked about, and uint8 probabilities of tokens [tokens, 5] beside
+    """float16 logits [rows, outputs], NaN for rows that were not asked about, and uint8 probabilities of tokens [tokens, 5] beside
     rows.ids. The rows are asked about in the order of chosen, until the time is over."""
     device, budget = args.device, (2 * GPU_TOKENS if args.device == "cuda" else CPU_TOKENS)
-    texts = np.full((len(rows.length), 2 * network.ATTRIBUTES), np.nan, np.float16)
+    texts = np.full((len(rows.length), rows.outputs), np.nan, np.float16)
     move = lambda array: torch.from_numpy(array).to(device)
-    layout = type("Layout", (), {"ids": move(rows.ids), "start": move(rows.start), "lengths": move(rows.length)})
+    layout = type("Layout", (), {"wraps": rows.wraps, "ids": move(rows.ids), "start": move(rows.start), "lengths": move(rows.length)})
     tokens = torch.full((len(rows.ids), 5), UNKNOWN, dtype=torch.uint8, device=device) if of_tokens else None
     until = time.monotonic() + seconds
     with torch.no_grad(), torch.autocast(layout.ids.device.type, dtype=torch.bfloat16, enabled=network.fast_bfloat16(layout.ids.device)):
@@ -516,7 +523,7 @@ def opinions_of(model: network.Classifier, rows: Rows, args, chosen: np.ndarray,
 
 
 def save_opinions(path: Path, logits: np.ndarray):
-    """One byte a logit, in planes, [14, rows]: 0 to 254 from -OPINION_RANGE to OPINION_RANGE, UNKNOWN for NaN."""
+    """One byte a logit, in planes, [outputs, rows]: 0 to 254 from -OPINION_RANGE to OPINION_RANGE, UNKNOWN for NaN."""
     known = ~np.isnan(logits)
     steps = np.where(known, np.rint((np.nan_to_num(logits.astype(np.float32)) + OPINION_RANGE) * (254 / (2 * OPINION_RANGE))), UNKNOWN).astype(np.uint8)
     with lzma.open(path, "wb", preset=1) as file:
@@ -562,7 +569,7 @@ def main():
         name = f"{kind}-{number}-{spec.replace('/', '-')}"
         if (args.out / f"{name}-1.pt").exists():
             config, state = network.load_rounded(args.out, name)
-            model = network.Classifier(config, scales=2)
+            model = network.Classifier(config, scales=rows.meta["scales"])
             model.load_state_dict(state)
             return model.to(args.device).eval()
         return train(name, spec, args.seed * 100 + 10 * (kind == "pupil") + number, rows, args, training / len(of), opinions)
