@@ -15,6 +15,7 @@ import functools
 import hashlib
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,7 +48,7 @@ class Set:
 
     language: str
     file: str
-    read: callable
+    read: Callable[[dict], np.ndarray]
     groups: bool = False
     measures: bool = False
 
@@ -105,7 +106,7 @@ SETS = {
 }
 # Only with our grades: all its rows are toxic, so their labels tell nothing that the choice of texts does not.
 GRADED_ONLY = "ml_textdetox_toxic"
-FILES = sorted({of.file for of in SETS.values() if not of.measures} | {GRADED_ONLY})
+FILES = tuple(sorted({of.file for of in SETS.values() if not of.measures} | {GRADED_ONLY}))
 
 
 def held_back(text: str) -> bool:
@@ -129,9 +130,7 @@ def row_of(file: str, raw: dict, labels: np.ndarray, votes: np.ndarray | None = 
     source = raw["source"] if name.startswith("natural_") else name
     if raw.get("treebank") in NON_COMMERCIAL:
         source = "x_ud_non_commercial"
-    text = raw["text"].replace("<LF>", "\n")
-    if votes is None and name == "abuse_ar_offenseval20":
-        text = re.sub(r"\bURL\b", "[url]", text)
+    text = re.sub(r"\bURL\b", "[url]", raw["text"].replace("<LF>", "\n")) if name == "abuse_ar_offenseval20" else raw["text"]
     return data.Row(text, source, raw["split"], labels, votes, id=f"{name}/{raw['id']}")
 
 
@@ -170,6 +169,7 @@ def grades() -> dict[str, list[np.ndarray]]:
     return data.read_grades(FOLDER / "annotations.jsonl.gz")
 
 
+@functools.cache
 def graded(folder: Path, files: tuple[str, ...]) -> dict[str, list[data.Row]]:
     """By language, rows of the files with our grades. Those of training rows that are held back are dev rows, like those of dev
     rows; test rows are left out."""
@@ -178,15 +178,10 @@ def graded(folder: Path, files: tuple[str, ...]) -> dict[str, list[data.Row]]:
         for raw in read_file(folder, file):
             if (given := grades().get(f"{file.rsplit('/', 1)[-1]}/{raw['id']}")) and raw["split"] != "test":
                 labels = np.mean(given, axis=0)
-                row = row_of(file, raw, labels, data.clean_labels(raw["text"], labels))
-                row.votes = None if row.text != raw["text"] else row.votes
+                row = row_of(file, raw, labels)
+                row.votes = data.clean_labels(row.text, labels)
                 out[language_of(raw)].append(replace(row, split="dev" if held_back(raw["text"]) else raw["split"]))
     return out
-
-
-@functools.cache
-def graded_sets(folder: Path) -> dict[str, list[data.Row]]:
-    return graded(folder, tuple(FILES))
 
 
 def labelled(folder: Path, name: str) -> list[data.Row]:
@@ -220,7 +215,7 @@ def rows_of(folder: Path, name: str) -> list[data.Row]:
         kind, language = name.rsplit("_", 1)
         rows = {
             "sentences": lambda: sentences(language), "graded_natural": lambda: graded(folder, (f"natural/natural_{language}",))[language],
-            "graded": lambda: graded_sets(folder)[language], "natural": lambda: natural(folder, language, "train"),
+            "graded": lambda: graded(folder, FILES)[language], "natural": lambda: natural(folder, language, "train"),
         }[kind]()
     return [row for row in rows if row.split == "train"]
 
@@ -231,7 +226,7 @@ def dev_rows(folder: Path) -> dict[str, list[data.Row]]:
     for language in LANGUAGES:
         out[f"sentences_{language}"] = [row for row in sentences(language) if row.split == "dev"]
         out[f"graded_natural_{language}"] = [row for row in graded(folder, (f"natural/natural_{language}",))[language] if row.split == "dev"]
-        out[f"graded_{language}"] = [row for row in graded_sets(folder)[language] if row.split == "dev"]
+        out[f"graded_{language}"] = [row for row in graded(folder, FILES)[language] if row.split == "dev"]
         out[f"natural_{language}"] = natural(folder, language, "dev")
     for name in SETS:
         rows = [row for row in labelled(folder, name) if row.split == "dev"]
@@ -245,7 +240,7 @@ def dev_rows(folder: Path) -> dict[str, list[data.Row]]:
 
 def held_out_keys(folder: Path) -> set[str]:
     """Of rows that measure, of any file, and of what is held back here."""
-    rows = [row for language in LANGUAGES for row in [*sentences(language), *graded(folder, (f"natural/natural_{language}",))[language], *graded_sets(folder)[language]]]
+    rows = [row for language in LANGUAGES for row in [*sentences(language), *graded(folder, (f"natural/natural_{language}",))[language], *graded(folder, FILES)[language]]]
     return data.held_out_keys(folder) | {data.key(row.text) for row in rows if row.split != "train"}
 
 

@@ -43,10 +43,10 @@ class Rows:
         self.at = {name: i for i, name in enumerate(self.names) if name}
 
 
-def opinions(path: Path) -> np.ndarray:
-    """float32 [rows, 14], logits."""
+def opinions(path: Path, outputs: int = 14) -> np.ndarray:
+    """float32 [rows, outputs], logits."""
     with lzma.open(path) as file:
-        steps = np.frombuffer(file.read(), np.uint8).reshape(14, -1).T
+        steps = np.frombuffer(file.read(), np.uint8).reshape(outputs, -1).T
     return np.where(steps == 255, np.nan, steps.astype(np.float32) * (2 * OPINION_RANGE / 254) - OPINION_RANGE)
 
 
