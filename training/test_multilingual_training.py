@@ -4,7 +4,6 @@
 """
 
 import gzip
-import importlib.util
 import json
 import os
 import re
@@ -79,19 +78,6 @@ def packed(folder, tmp_path_factory):
         patch.setattr(sys, "argv", ["pack.py", "--data", str(folder), "--out", str(out), "--multilingual"])
         pack.main()
     return out
-
-
-@pytest.fixture(scope="module")
-def train(packed):
-    spec = importlib.util.spec_from_file_location("multilingual_train", packed / "train.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def rows(packed, train):
-    return train.Rows(packed)
 
 
 def test_what_measures_never_trains(folder, packed, rows):

@@ -1,7 +1,6 @@
 """A training that runs anywhere from one folder: what is packed is what train.py reads, what labels teach, and that a stopped
 run goes on."""
 
-import importlib.util
 import json
 import math
 import os
@@ -48,19 +47,6 @@ def packed(tmp_path_factory):
         patch.setattr(sys, "argv", ["pack.py", "--data", str(SAMPLE), "--out", str(out)])
         pack.main()
     return out
-
-
-@pytest.fixture(scope="module")
-def train(packed):
-    spec = importlib.util.spec_from_file_location("remote_train", packed / "train.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def rows(packed, train):
-    return train.Rows(packed)
 
 
 def run(folder: Path, *arguments: str, **how) -> subprocess.Popen:

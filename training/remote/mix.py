@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import data
 import mosaics
-import multilingual_data as multilingual
+import multilingual_data
 
 GUIDELINE, PERSPECTIVE = (True, False), (False, True)
 BOTH = (True, True)
@@ -119,9 +119,9 @@ assert {*MIX} >= {*data.LABELLED}
 # have grades or marks.
 WITHOUT_GRADED = ("cs", "id", "nl", "sv")
 MULTILINGUAL = {
-    **{f"sentences_{language}": Mix(weight=1.5, repeat=2.2 if language[:2] == "hi" else 1.7 if language in WITHOUT_GRADED else 1.2, anchored=True, language=language) for language in multilingual.LANGUAGES},
-    **{f"graded_natural_{language}": Mix(weight=1.5, repeat=3, anchored=True, language=language) for language in multilingual.LANGUAGES},
-    **{f"graded_{language}": Mix(weight=2.0, repeat=2, anchored=True, language=language) for language in multilingual.LANGUAGES if language not in WITHOUT_GRADED},
+    **{f"sentences_{language}": Mix(weight=1.5, repeat=2.2 if language[:2] == "hi" else 1.7 if language in WITHOUT_GRADED else 1.2, anchored=True, language=language) for language in multilingual_data.LANGUAGES},
+    **{f"graded_natural_{language}": Mix(weight=1.5, repeat=3, anchored=True, language=language) for language in multilingual_data.LANGUAGES},
+    **{f"graded_{language}": Mix(weight=2.0, repeat=2, anchored=True, language=language) for language in multilingual_data.LANGUAGES if language not in WITHOUT_GRADED},
     "ar_lhsab": Mix(weight=0.7, most=1200, language="ar"),
     "ar_offenseval20": Mix(weight=0.7, most=1200, language="ar"),
     "ar_mlma": Mix(weight=0.5, most=300, language="ar"),
@@ -158,8 +158,8 @@ MULTILINGUAL = {
     "clean_prompts": replace(MIX["clean_prompts"], most=1_500),
     "clean_lookalikes_own": replace(MIX["clean_lookalikes_own"], repeat=1),
     # Quiet text around others, and what a pupil may learn from its teachers.
-    **{f"natural_{language}": Mix(most=2000, labelled=False, language=language) for language in multilingual.LANGUAGES},
+    **{f"natural_{language}": Mix(most=2000, labelled=False, language=language) for language in multilingual_data.LANGUAGES},
 }
 # Labelled sets are no parts of mosaics: nobody there was asked about all attributes.
 MULTILINGUAL_HARMLESS = (*(name for name, mix in MULTILINGUAL.items() if name.startswith(("sentences", "graded_natural", "natural"))), *(name for name in HARMLESS if name in MULTILINGUAL))
-assert {name for name, of in multilingual.SETS.items() if not of.measures} <= {*MULTILINGUAL}
+assert {name for name, of in multilingual_data.SETS.items() if not of.measures} <= {*MULTILINGUAL}
