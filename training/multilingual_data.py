@@ -4,7 +4,7 @@ Of each LANGUAGE of LANGUAGES (hi-Latn is Hindi in Latin letters):
 
 - sentences_LANGUAGE: ours, multi/LANGUAGE.jsonl.gz, with grades by docs/model/guideline.md;
 - graded_natural_LANGUAGE, graded_LANGUAGE: rows of the data folder, natural or of labelled sets, with our grades;
-- natural_LANGUAGE: natural text that nobody graded, of sources that are quiet. It only stands around other texts;
+- natural_LANGUAGE: natural text that nobody graded, of sources that are quiet: it counts as harmless;
 - and the labelled sets, SETS, whose labels each have a definition of their own.
 
 A tenth of our sentences and of the graded rows measures and never trains, since the labelled sets cover half of the
@@ -27,7 +27,7 @@ LANGUAGES = ("ar", "cs", "de", "es", "fr", "hi", "hi-Latn", "id", "it", "ja", "k
 FOLDER = Path(__file__).with_name("multi")
 HELD_BACK = 10  # one of so many texts measures
 MOST_DEV = 1000  # dev rows of a labelled set
-# A language's quiet rows, as fillers. Of 5,600 natural rows that we graded, 0.1 % from these are at 0.5 or more in an
+# A language's quiet rows. Of 5,600 natural rows that we graded, 0.1 % from these are at 0.5 or more in an
 # attribute; of tweets 7 %, of hinglid 28 %, of hinglishnorm 9 %, of fortunes 4 % (it and pl more), of tatoeba 1 %.
 MOST_QUIET = 4000
 QUIET = ("x_ui", "x_names_iso", "x_names_people", "x_words_cldr", "x_xquad", "x_quran", "x_dialogue_crosswoz", "x_hinglish_top", "x_ud")
@@ -198,13 +198,14 @@ def labelled(folder: Path, name: str) -> list[data.Row]:
 
 
 def natural(folder: Path, language: str, split: str) -> list[data.Row]:
-    """Natural text of a split, without labels: for training what is quiet and nobody graded, to measure all."""
+    """Natural text of a split: for training what is quiet and nobody graded, as harmless; to measure all, without labels."""
     file = f"natural/natural_{language}"
     rows = [row_of(file, raw, data.labels_of()) for raw in read_file(folder, file) if raw["split"] == split]
     if split != "train":
         return rows
     quiet = [row for row in rows if row.source in QUIET and row.id not in grades()]
-    return [quiet[i] for i in np.sort(np.random.default_rng(1).permutation(len(quiet))[:MOST_QUIET])]
+    chosen = [quiet[i] for i in np.sort(np.random.default_rng(1).permutation(len(quiet))[:MOST_QUIET])]
+    return [replace(row, labels=np.zeros(len(data.ATTRIBUTES), np.float32), votes=data.no_votes(row.text)) for row in chosen]
 
 
 def rows_of(folder: Path, name: str) -> list[data.Row]:

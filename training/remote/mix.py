@@ -157,8 +157,8 @@ MULTILINGUAL = {
     "toxic_spans_trial": MIX["toxic_spans_trial"],
     "clean_prompts": replace(MIX["clean_prompts"], most=1_500),
     "clean_lookalikes_own": replace(MIX["clean_lookalikes_own"], repeat=1),
-    # Quiet text around others, and what a pupil may learn from its teachers.
-    **{f"natural_{language}": Mix(most=2000, labelled=False, language=language) for language in multilingual_data.LANGUAGES},
+    # Harmless, as is what stands beside it.
+    **{f"natural_{language}": Mix(weight=0.5, most=500, anchored=True, language=language) for language in multilingual_data.LANGUAGES},
 }
 # Labelled sets are no parts of mosaics: nobody there was asked about all attributes.
 MULTILINGUAL_HARMLESS = (*(name for name, mix in MULTILINGUAL.items() if name.startswith(("sentences", "graded_natural", "natural"))), *(name for name in HARMLESS if name in MULTILINGUAL))

@@ -291,7 +291,7 @@ def pack(folder: Path, out: Path, of: Training, without: set[str], opinions: boo
     (out / "opinions.xz").unlink(missing_ok=True)
     if opinions:
         known = read_opinions()
-        logits = np.stack([known.get(number, NO_OPINION) if train else NO_OPINION for number, train in zip(packer.out.hashes, packer.out.train)])
+        logits = np.stack([known.get(number, NO_OPINION) if train else NO_OPINION for number, train in zip(packer.out.hashes, packer.out.train)])[:, : of.scales * network.ATTRIBUTES]
         with lzma.open(out / "opinions.xz", "wb") as file:
             file.write(np.ascontiguousarray(logits.T).tobytes())
         print(f"{'opinions':26} {int((logits[:, 0] != UNKNOWN).sum()):8,} rows")
@@ -393,11 +393,11 @@ def main():
     parser.add_argument("--out", required=True, type=Path, help="the folder to make")
     parser.add_argument("--base", action="append", metavar="NAME[=JAR]", help="a base model: minilm, mpnet, e5=JAR, toxicity-en, the model that ships, or six-layers, trained from it (weights/); repeatable (default minilm)")
     parser.add_argument("--multilingual", action="store_true", help="the rows and the base of the model of many languages")
-    parser.add_argument("--opinions", action="store_true", help="also what an earlier teacher said")
+    parser.add_argument("--opinions", action="store_true", help="also what an earlier teacher said, of English")
     parser.add_argument("--licensed", action="store_true", help="leave out the sources whose authors state no licence")
     args = parser.parse_args()
-    if args.multilingual and (args.opinions or args.base):
-        parser.error("--opinions and --base are for English; leave them out with --multilingual, which has one base and no earlier teacher")
+    if args.multilingual and args.base:
+        parser.error("--base is for English; leave it out with --multilingual, which has one base")
     args.out.mkdir(parents=True, exist_ok=True)
     of = many_languages(multilingual_tokens.base()) if args.multilingual else english()
     rows = pack(args.data, args.out, of, {*data.UNLICENSED, *multilingual_data.UNLICENSED} if args.licensed else set(), args.opinions)
