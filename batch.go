@@ -32,7 +32,7 @@ func Batch[Row any](ctx context.Context, s *Screener, rows iter.Seq[Row], text f
 		judging = max(s.opinion.Parallel, 1)
 	}
 	return inOrder(ctx, steps[*Screening, Result]{
-		parallel: s.info.Parallel, later: judging, first: s.Begin, result: (*Screening).Result,
+		parallel: s.first.info.Parallel, later: judging, first: s.Begin, result: (*Screening).Result,
 		pending: func(r Result) bool { return r.Judge.Pending }, second: (*Screening).Consult,
 	}, rows, text)
 }

@@ -42,7 +42,7 @@ func TestATextInAForeignLanguageIsNotDecided(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"score":0.4,"not_decided":"the text seems to be German, which the model does not know","unsupported_language":"de",` +
+	const want = `{"score":0.4,"not_decided":"the text seems to be German, which the model does not know","language":"de","unsupported_language":"de",` +
 		`"direction":"higher_is_more_toxic","spans":[],"offset_unit":"byte","source":"classifier","judge":{"asked":false,"why":"no judge is configured"},` +
 		`"warnings":["the text seems to be German, which the model does not know: its scores mean little"],"versions":{"toxscreen":"1.2.3","model":"tiny@1.0.0"},` +
 		`"attributes":{"toxicity":{"score":0.4,"classifier":0.4,"threshold":0.5},"insult":{"score":0.4,"classifier":0.4,"threshold":0.7}}}`

@@ -37,16 +37,16 @@ func (g *Screening) passages(score Probability, verdict *Verdict) ([]Passage, er
 		return []Passage{{whole.Start, whole.End, score}}, nil
 	}
 	var flagged []Passage
-	for _, w := range g.found.Windows {
+	for i, w := range g.found.Windows {
 		about := verdict
 		if verdict != nil && !g.saw(*verdict, w) {
 			about = nil
 		}
-		fused, err := g.screener.opinion.fuse(w.Scores, about)
+		fused, err := g.fuse(w.Scores, about)
 		if err != nil {
 			return nil, err
 		}
-		if score, ok := alone(fused.Scores, g.thresholds); ok {
+		if score, ok := alone(fused.Scores, g.screener.inForce(g.found.limits[i])); ok {
 			flagged = append(flagged, Passage{w.Start, w.End, Probability(score)})
 		}
 	}
@@ -95,7 +95,7 @@ func (g *Screening) holdUp(fused *Fused, v Verdict) ([]string, error) {
 		if g.saw(v, w) {
 			continue
 		}
-		unseen, err := g.screener.opinion.fuse(w.Scores, nil)
+		unseen, err := g.fuse(w.Scores, nil)
 		if err != nil {
 			return nil, err
 		}

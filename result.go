@@ -32,6 +32,10 @@ type Result struct {
 	// is empty for a text that was decided.
 	NotDecided string `json:"not_decided,omitempty"`
 
+	// Language is the ISO 639 or BCP 47 code of the language that the text seems to be written
+	// in, or that the caller stated; empty if it is not known. Of a short text, it is a guess.
+	Language string `json:"language,omitempty"`
+
 	// UnsupportedLanguage is the ISO 639 code of the language of a text that seems to be in
 	// none of the languages that the model was trained on, such as "de", or "und" if more is
 	// not known. It is empty for all other texts. The code may be that of a similar language.

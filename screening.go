@@ -15,7 +15,7 @@ import (
 type Screening struct {
 	screener   *Screener
 	text       string
-	found      Classification
+	found      classified
 	entities   []Entity // nil if they were not looked for
 	thresholds Scores
 	fused      Fused    // without a verdict
@@ -31,21 +31,21 @@ func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
 	if err != nil {
 		return nil, err
 	}
-	fused, err := s.opinion.fuse(found.Scores, nil)
-	if err != nil {
+	g := &Screening{screener: s, text: text, found: found, thresholds: s.inForce(found.own), decision: Decision{Why: s.notAsked}}
+	if g.fused, err = g.fuse(found.Scores, nil); err != nil {
 		return nil, fmt.Errorf("failed to score text: %w", err)
 	}
-	g := &Screening{screener: s, text: text, found: found, thresholds: s.info.Thresholds, fused: fused, decision: Decision{Why: s.notAsked}}
 	if s.entities != nil {
 		if g.entities, err = s.entities.Find(ctx, text); err != nil {
 			return nil, fmt.Errorf("failed to find personal data: %w", err)
 		}
 	}
-	for a, threshold := range s.thresholds.All() {
-		g.thresholds.Set(a, threshold)
-	}
-	if s.HasJudge() {
-		g.decision = s.opinion.decide(found, g.thresholds)
+	switch {
+	case !s.HasJudge():
+	case !found.by(s.first):
+		g.decision = Decision{Why: "the judge is asked about text in " + strings.Join(s.first.info.Languages, ", ") + " only"}
+	default:
+		g.decision = s.opinion.decide(found.Classification, g.thresholds)
 	}
 	report := JudgeReport{Asked: g.decision.Ask, Why: g.decision.Why, Pending: g.decision.Ask || g.decision.Settle != nil}
 	start := time.Now()
@@ -53,12 +53,21 @@ func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
 		report.Pending, report.Milliseconds = false, since(start)
 		g.standing, err = g.judged(report, verdict)
 	} else {
-		g.standing, err = g.result(report, fused, nil)
+		g.standing, err = g.result(report, g.fused, nil)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return g, nil
+}
+
+// fuse returns the final probabilities of scores. What a model of other languages says alone
+// stays as it is: verdicts and parameters are about the first one.
+func (g *Screening) fuse(scores Scores, verdict *Verdict) (Fused, error) {
+	if !g.found.by(g.screener.first) {
+		return Fused{Scores: scores}, nil
+	}
+	return g.screener.opinion.fuse(scores, verdict)
 }
 
 // Result returns the current result. It is final unless [JudgeReport.Pending] is
@@ -85,7 +94,7 @@ func (g *Screening) Consult(ctx context.Context) (Result, error) {
 			return g.result(report, g.fused, nil)
 		}
 	}
-	verdict, err := g.screener.opinion.Ask(ctx, g.text, g.found)
+	verdict, err := g.screener.opinion.Ask(ctx, g.text, g.found.Classification)
 	report.Milliseconds = since(start)
 	if ended := ctx.Err(); ended != nil {
 		return Result{}, fmt.Errorf("failed to score text: %w", ended)
@@ -104,24 +113,24 @@ func (g *Screening) Consult(ctx context.Context) (Result, error) {
 func since(start time.Time) float64 { return float64(time.Since(start).Microseconds()) / 1000 }
 
 // classify returns the output of the classifier, or an error if it is invalid.
-func (s *Screener) classify(ctx context.Context, text string) (Classification, error) {
+func (s *Screener) classify(ctx context.Context, text string) (classified, error) {
 	if len(text) > s.maxBytes {
-		return Classification{}, fmt.Errorf("failed to score text: %w: it has %d bytes, the limit is %d; raise the limit or split the text", ErrTooLong, len(text), s.maxBytes)
+		return classified{}, fmt.Errorf("failed to score text: %w: it has %d bytes, the limit is %d; raise the limit or split the text", ErrTooLong, len(text), s.maxBytes)
 	}
 	found, err := s.classifyLanguages(ctx, text)
 	if err != nil {
-		return Classification{}, fmt.Errorf("failed to score text: %w", err)
+		return classified{}, fmt.Errorf("failed to score text: %w", err)
 	}
 	for a, score := range found.Scores.All() {
 		if math.IsNaN(score) || score < 0 || score > 1 {
-			return Classification{}, fmt.Errorf("failed to score text: model %s gave %v for %s, which is not a probability", s.info.Version, score, a)
+			return classified{}, fmt.Errorf("failed to score text: model %s gave %v for %s, which is not a probability", found.version(), score, a)
 		}
-		if _, ok := s.info.Thresholds.Get(a); !ok {
-			return Classification{}, fmt.Errorf("failed to score text: model %s has no threshold for %s", s.info.Version, a)
+		if _, ok := found.own.Get(a); !ok {
+			return classified{}, fmt.Errorf("failed to score text: model %s has no threshold for %s", found.version(), a)
 		}
 	}
 	if _, ok := found.Scores.Get(Toxicity); !ok {
-		return Classification{}, fmt.Errorf("failed to score text: model %s gave no toxicity", s.info.Version)
+		return classified{}, fmt.Errorf("failed to score text: model %s gave no toxicity", found.version())
 	}
 	return found, nil
 }
@@ -132,7 +141,7 @@ func (g *Screening) recall(ctx context.Context) (Verdict, bool) {
 	if recall == nil || !g.decision.Ask || g.decision.Settle != nil {
 		return Verdict{}, false
 	}
-	return recall(ctx, g.text, g.found)
+	return recall(ctx, g.text, g.found.Classification)
 }
 
 // judged returns the result with a verdict. An unusable verdict changes no score,
@@ -145,7 +154,7 @@ func (g *Screening) judged(report JudgeReport, verdict Verdict) (Result, error) 
 		}
 	}
 	report.Verdicts = []Verdict{verdict}
-	fused, err := g.screener.opinion.fuse(g.found.Scores, &verdict)
+	fused, err := g.fuse(g.found.Scores, &verdict)
 	if err != nil {
 		report.Error = err.Error()
 	}
@@ -166,7 +175,6 @@ func (g *Screening) judged(report JudgeReport, verdict Verdict) (Result, error) 
 // result returns the result for a report and the verdict in it, if there is one:
 // the final probabilities and everything derived from them.
 func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (Result, error) {
-	s := g.screener
 	result := Result{
 		Direction:  HigherIsMoreToxic,
 		Attributes: make(AttributeResults, attributeCount),
@@ -178,7 +186,7 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 		Source:     SourceClassifier,
 		Judge:      report,
 		Warnings:   append([]string{}, g.found.Warnings...),
-		Versions:   s.Versions(),
+		Versions:   g.screener.versions(g.found),
 	}
 	var measured Scores // by the judge
 	if verdict != nil {
@@ -224,6 +232,7 @@ func (g *Screening) result(report JudgeReport, fused Fused, verdict *Verdict) (R
 // and is decided gets a warning.
 func (g *Screening) checkLanguage(result *Result) {
 	language := g.found.Language
+	result.Language = language.Code
 	if language.Foreign {
 		result.UnsupportedLanguage = cmp.Or(language.Code, "und") // ISO 639's code for an undetermined language
 		result.Warnings = append(result.Warnings, language.reason()+": its scores mean little")
@@ -262,7 +271,7 @@ func (g *Screening) fill(result *Result, final, measured Scores) error {
 		result.Flagged = result.Flagged || filled.Flagged
 	}
 	result.Score = result.Attributes[Toxicity].Score
-	threshold, _ := g.screener.info.Thresholds.Get(Toxicity)
+	threshold, _ := g.found.own.Get(Toxicity)
 	result.Severity = SeverityOf(float64(result.Score), threshold)
 	return nil
 }

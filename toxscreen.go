@@ -47,6 +47,7 @@ package toxscreen
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // Classifier is the model of a [Screener]. Implementations must be safe for
@@ -137,13 +138,13 @@ var ErrTooLong = errors.New("text too long")
 // Screener scores texts. It is safe for concurrent use. [Batch] scores many texts on all
 // cores.
 type Screener struct {
-	classifier Classifier
-	info       ModelInfo
-	thresholds Scores // replace the model's
-	limits     Limits // of the caller
-	maxBytes   int
-	opinion    Opinion
-	notAsked   string // why no judge is asked, if there is none
+	first        *model
+	multilingual *model // nil if there is none
+	thresholds   Scores // replace the model's
+	limits       Limits // of the caller
+	maxBytes     int
+	opinion      Opinion
+	notAsked     string // why no judge is asked, if there is none
 
 	entities    EntityFinder // nil if personal data is not looked for
 	language    string       // of every text, as the caller states; empty if it does not
@@ -197,11 +198,7 @@ func WithLimits(l Limits) Option {
 // New returns a Screener for a classifier. The caller closes the classifier when no
 // call of the Screener is in progress.
 func New(classifier Classifier, options ...Option) *Screener {
-	info := classifier.Info()
-	s := &Screener{
-		classifier: classifier, info: info, maxBytes: DefaultMaxBytes,
-		notAsked: "no judge is configured",
-	}
+	s := &Screener{first: &model{classifier, classifier.Info()}, maxBytes: DefaultMaxBytes, notAsked: "no judge is configured"}
 	for _, option := range options {
 		option(s)
 	}
@@ -218,43 +215,62 @@ func (s *Screener) With(options ...Option) *Screener {
 	return &changed
 }
 
-// Info describes the model.
-func (s *Screener) Info() ModelInfo { return s.info }
+// Info describes the model. Its languages include those of [WithMultilingual]'s.
+func (s *Screener) Info() ModelInfo {
+	info := s.first.info
+	if s.multilingual != nil && len(info.Languages) > 0 {
+		info.Languages = slices.Concat(info.Languages, s.multilingual.info.Languages)
+		slices.Sort(info.Languages)
+		info.Languages = slices.Compact(info.Languages)
+	}
+	return info
+}
 
-// Versions returns the versions that results have without a verdict.
+// Versions returns the versions that results have without a verdict, of all models that may
+// classify a text; a result names those that did.
 func (s *Screener) Versions() Versions {
-	v := Versions{Toxscreen: Version, Model: s.info.Version, Scale: s.info.Scale, Calibration: s.opinion.Version}
+	all := classified{models: []ModelInfo{s.first.info}}
+	if s.multilingual != nil {
+		all.models = append(all.models, s.multilingual.info)
+	}
+	return s.versions(all)
+}
+
+// versions returns the versions for the models that classified a text.
+func (s *Screener) versions(found classified) Versions {
+	v := Versions{Toxscreen: Version, Model: found.version(), Scale: found.models[0].Scale, Calibration: s.opinion.Version}
 	if s.entities != nil {
 		v.Entities = s.entities.Version()
 	}
 	return v
 }
 
+// inForce returns thresholds of a model with those of the caller in their place.
+func (s *Screener) inForce(own Scores) Scores {
+	for a, threshold := range s.thresholds.All() {
+		own.Set(a, threshold)
+	}
+	return own
+}
+
 // EndsEarly reports whether a text may leave the network early. Its scores are then estimates,
 // of which only one thing is sure: that they stay below the model's thresholds. That is not
 // enough for a judge, for an [Opinion].Fuse, which can raise a score over its threshold, and for
 // thresholds or limits lower than the model's.
-func (s *Screener) EndsEarly() bool {
-	if s.info.Exits == 0 || s.full || s.HasJudge() || s.opinion.Fuse != nil {
+func (s *Screener) EndsEarly() bool { return s.endsEarly(s.first.info) }
+
+func (s *Screener) endsEarly(info ModelInfo) bool {
+	if info.Exits == 0 || s.full || s.HasJudge() || s.opinion.Fuse != nil {
 		return false
 	}
 	for _, limits := range []Scores{s.thresholds, s.limits.Scores} {
 		for a, limit := range limits.All() {
-			if least, ok := s.info.Thresholds.Get(a); ok && limit < least {
+			if least, ok := info.Thresholds.Get(a); ok && limit < least {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-// run runs the classifier on a text, or on a part of one.
-func (s *Screener) run(ctx context.Context, text string) (Classification, error) {
-	depth := Full
-	if s.EndsEarly() {
-		depth = Early
-	}
-	return s.classifier.Classify(ctx, text, depth)
 }
 
 // HasJudge reports whether a judge may be asked about a text.

@@ -6,8 +6,9 @@
 //	fmt.Println(read.Foreign, len(read.Parts), read.Parts[1].Foreign) // false 2 true
 //
 // A finding is evidence; the caller decides what follows from it. The library whatlanggo
-// detects languages, and a list of English words keeps it from taking English chat for
-// another language. docs/decisions/0025-languages.md has the measurements of both.
+// detects languages, a list of English words keeps it from taking English chat for
+// another language, and lists of words of other languages tell what it does not know.
+// docs/decisions/0025-languages.md and 0038-two-models.md have the measurements.
 package language
 
 import (
@@ -59,6 +60,12 @@ const (
 	// surelyEnglish is the share that makes a sentence English whatever is beside it, in
 	// percent.
 	surelyEnglish = 30
+	// minOthers is the minimum number of words of other languages that make a sentence without
+	// an English word surely foreign.
+	minOthers = 3
+	// oneIn is the number of words of an English sentence of which one may be of another
+	// language: a name or a quotation.
+	oneIn = 8
 )
 
 //go:embed english.txt
@@ -66,6 +73,28 @@ var englishList string
 
 // englishWords are words that are frequent in English and rare in other languages.
 var englishWords = set(englishList)
+
+//go:embed others.txt
+var othersList string
+
+// otherWords are words that are frequent in another language in Latin letters and rare in
+// English, with the languages that have them.
+var otherWords = others(othersList)
+
+// latinHindi is the code of Hindi in Latin letters.
+const latinHindi = "hi-Latn"
+
+// others reads lines of a language's code and its words.
+func others(lines string) map[string][]string {
+	languages := map[string][]string{}
+	for line := range strings.Lines(lines) {
+		words := strings.Fields(line)
+		for _, word := range words[1:] {
+			languages[word] = append(languages[word], words[0])
+		}
+	}
+	return languages
+}
 
 func set(words string) map[string]bool {
 	s := map[string]bool{}
@@ -148,8 +177,8 @@ type Text struct {
 	// Certain is true if Foreign is true and the text has at least 40 letters: fewer do not
 	// show a language reliably.
 	Certain bool
-	// Parts follow one another without gaps. A text in which nothing is foreign is one
-	// part, and an empty text has none.
+	// Parts follow one another without gaps. Neighbours differ in Foreign or in Sure, and an
+	// empty text has none.
 	Parts []Part
 }
 
@@ -159,6 +188,9 @@ type Part struct {
 	// Foreign is true if the part seems to be in another language than the known ones, or in
 	// no language at all.
 	Foreign bool
+	// Sure is true if hardly a part like this is otherwise, whatever its length. Many short ones
+	// and names are not sure. It is only found if English is the known language.
+	Sure bool
 }
 
 // certain is the number of letters from which on a text may be certainly foreign.
@@ -171,48 +203,81 @@ func (k Known) Read(text string) Text {
 	if text == "" {
 		return Text{}
 	}
-	whole := Text{Parts: []Part{{End: len(text)}}}
 	if k.languages == nil {
-		return whole
+		return Text{Parts: []Part{{End: len(text)}}}
 	}
+	var whole Text
 	pieces, seen := k.pieces(text)
 	if !seen.foreign && !(seen.odd && (seen.english || seen.noise)) {
-		if seen.home || len(pieces) == 1 {
-			return whole
+		if !seen.home && len(pieces) > 1 {
+			// Sentences that are too short to tell may be enough together.
+			if found := k.tell(read(text), kind{}); found.foreign {
+				whole.mark(text, found)
+			}
+			for i := range pieces {
+				pieces[i].Foreign = whole.Foreign
+			}
 		}
-		// Sentences that are too short to tell may be enough together.
-		if found := k.tell(read(text), kind{}); found.foreign {
-			whole.mark(text, found)
-			whole.Parts[0].Foreign = whole.Foreign
-		}
+		whole.Parts = k.joined(pieces)
 		return whole
 	}
 	k.settle(pieces)
-	all, others, longest := 0, 0, 0
+	all, others, longest, changes := 0, 0, 0, false
 	var found kind // of the longest foreign piece
-	whole.Parts = whole.Parts[:0]
 	for _, p := range pieces {
 		letters := p.sample.plain
 		all += letters
+		changes = changes || p.Foreign != pieces[0].Foreign
 		if p.Foreign {
 			others += letters
 			if p.kind.foreign && letters > longest {
 				longest, found = letters, p.kind
 			}
 		}
-		if last := len(whole.Parts) - 1; last >= 0 && whole.Parts[last].Foreign == p.Foreign {
-			whole.Parts[last].End = p.End
-		} else {
-			whole.Parts = append(whole.Parts, p.Part)
-		}
 	}
 	if found.foreign && !seen.home && (others*5 >= all*4 || k.tell(read(text), kind{}).foreign) {
 		whole.mark(text, found)
 	}
-	if len(whole.Parts) == 1 {
-		whole.Parts[0].Foreign = whole.Foreign
+	if !changes {
+		for i := range pieces {
+			pieces[i].Foreign = whole.Foreign
+		}
 	}
+	whole.Parts = k.joined(pieces)
 	return whole
+}
+
+// joined returns pieces as parts. Neighbours that do not differ are one part.
+func (k Known) joined(pieces []piece) []Part {
+	var parts []Part
+	for _, p := range pieces {
+		p.Sure = k.isSure(p)
+		if last := len(parts) - 1; last >= 0 && parts[last].Foreign == p.Foreign && parts[last].Sure == p.Sure {
+			parts[last].End = p.End
+		} else {
+			parts = append(parts, p.Part)
+		}
+	}
+	return parts
+}
+
+// isSure reports whether a piece is surely in the language that it seems to be in: it has
+// words of that language, and hardly any of others.
+func (k Known) isSure(p piece) bool {
+	s := p.sample
+	switch {
+	case !k.englishOnly:
+		return false
+	case s.isBlank():
+		return !p.Foreign
+	case p.Foreign:
+		return p.kind.foreign && (s.other > 2*s.latin || s.plain >= certain || s.english == 0 && s.others >= minOthers)
+	case s.other > 0 || s.english == 0:
+		return false
+	case s.others == 0:
+		return s.english*100 >= englishShare*s.words
+	}
+	return s.english*100 >= surelyEnglish*s.words && s.others*oneIn <= s.words
 }
 
 // mark says that the text as a whole is foreign, unless it is so short that only its letters
@@ -420,14 +485,18 @@ func nearest(s sample, candidates map[whatlanggo.Lang]bool) whatlanggo.Info {
 type kind struct {
 	foreign, home bool
 	odd           bool            // in no language that is known, or in none at all
-	shown         bool            // the letters alone show it, by their script or their accents
+	shown         bool            // few words show it, by their script, their accents or a list
 	lang          whatlanggo.Lang // if foreign; -1 if only the script shows it
 	sure          bool            // see [Finding]
+	latinHindi    bool            // Hindi in Latin letters, which the library does not know
 }
 
 // finding returns the language of a foreign sample.
 func (k kind) finding() Finding {
-	if k.lang < 0 {
+	switch {
+	case k.latinHindi:
+		return Finding{Name: "Hindi", Code: latinHindi, Sure: k.sure}
+	case k.lang < 0:
 		return Finding{}
 	}
 	return Finding{Name: k.lang.String(), Code: cmp.Or(k.lang.Iso6391(), k.lang.Iso6393()), Sure: k.sure}
@@ -442,6 +511,8 @@ func (k Known) tell(s sample, before kind) kind {
 	switch {
 	case s.noise && s.latin+s.other == 0:
 		return kind{odd: true}
+	case latin && !k.languages[whatlanggo.Hin] && s.other == 0 && s.hindi >= minOthers && s.hindi > s.english && s.hindi > s.others/2:
+		return kind{foreign: true, shown: true, lang: whatlanggo.Hin, sure: true, latinHindi: true}
 	case latin && k.english && s.english*100 >= englishShare*s.words:
 		return kind{home: s.english > 1 && k.isEnglish(s)}
 	case latin && (s.other > s.latin/2 || s.different+s.accents < minWords), !latin && s.other < minLetters:
@@ -530,6 +601,8 @@ type sample struct {
 	different int    // of these, without possible names; see minWords
 	accents   int    // in different: Latin letters that are not ASCII
 	english   int    // words in englishWords
+	others    int    // words in otherWords
+	hindi     int    // words in otherWords that only Hindi has
 	run       int    // the longest run of words of any script that are not
 	latin     int    // Latin letters
 	other     int    // letters of other scripts
@@ -546,6 +619,7 @@ type word struct {
 	start, end int // bytes of the text, with the signs around it
 	letters    letters
 	english    bool
+	others     []string // see otherWords
 }
 
 // words yields the words of a text. A chunk with signs or digits among Latin letters
@@ -566,7 +640,8 @@ func words(text string) iter.Seq[word] {
 			if w.letters, isWord = count(w.text); !isWord {
 				continue
 			}
-			w.english = w.text == "I" || englishWords[strings.ToLower(strings.ReplaceAll(w.text, "’", "'"))]
+			plain := strings.ToLower(strings.ReplaceAll(w.text, "’", "'"))
+			w.english, w.others = w.text == "I" || englishWords[plain], otherWords[plain]
 			if !yield(w) {
 				return
 			}
@@ -608,6 +683,12 @@ func read(text string) sample {
 		s.words++
 		if w.english {
 			s.english++
+		}
+		if len(w.others) > 0 {
+			s.others++
+		}
+		if len(w.others) == 1 && w.others[0] == latinHindi {
+			s.hindi++
 		}
 		first, size := utf8.DecodeRuneInString(w.text)
 		isName := unicode.IsUpper(first) && len(w.text) > size && strings.ToLower(w.text[size:]) == w.text[size:]

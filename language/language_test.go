@@ -112,7 +112,7 @@ func TestReadReportsNothing(t *testing.T) {
 			if got.Foreign {
 				t.Errorf("%s: %q is taken for %+v", name, text, got.Other)
 			}
-			if len(got.Parts) > 1 {
+			if slices.ContainsFunc(got.Parts, func(p language.Part) bool { return p.Foreign }) {
 				t.Errorf("%s: %q has the parts %+v", name, text, got.Parts)
 			}
 		}
@@ -236,6 +236,37 @@ func TestReadDividesWhereTheLanguageChanges(t *testing.T) {
 		if !slices.Equal(foreign, test.foreign) {
 			t.Errorf("%q: the foreign parts are %q, want %q", test.text, foreign, test.foreign)
 		}
+	}
+}
+
+// What has words of one language and hardly any of others is surely in it. Names, slang and what
+// mixes languages may be anything.
+func TestReadIsSure(t *testing.T) {
+	english := language.New([]string{"en"})
+	for _, test := range []struct {
+		text          string
+		foreign, sure bool
+	}{
+		{"pizza near me", false, true},
+		{"See you there at five.", false, true},
+		{"I had the casa burger and it was really good for sure.", false, true}, // a word of Spanish among English ones
+		{"12:30 😀", false, true},
+		{"kys", false, false},
+		{"Hurensohn", false, false},
+		{"gg ez", false, false},
+		{"du bist so ein fucking loser", false, false},
+		{"yaar you are so funny, kya baat hai", false, false},
+		{"Я не знаю", true, true},
+		{"Das Wetter ist heute wirklich schön und wir gehen spazieren.", true, true},
+		{"tum kya kar rahe ho aaj bhai", true, true},
+	} {
+		got := english.Read(test.text)
+		if len(got.Parts) != 1 || got.Parts[0].Foreign != test.foreign || got.Parts[0].Sure != test.sure {
+			t.Errorf("%q: the parts are %+v, want one, foreign %v, sure %v", test.text, got.Parts, test.foreign, test.sure)
+		}
+	}
+	if got := english.Read("I will see you there. Hurensohn. Until tomorrow then."); len(got.Parts) != 3 || got.Parts[1].Sure {
+		t.Errorf("the parts are %+v, want three, the second one not sure", got.Parts)
 	}
 }
 

@@ -57,7 +57,9 @@ func TestLanguageIsReadInPlainTypography(t *testing.T) {
 	}
 	const english, german = "I don&rsquo;t know why.&nbsp; ", "Das Wetter ist heute wirklich sch&ouml;n und wir gehen spazieren."
 	_, parts := model.ReadLanguage(english + german)
-	if want := []toxscreen.LanguagePart{{Start: 0, End: len(english)}, {Start: len(english), End: len(english + german), Foreign: true}}; !slices.Equal(parts, want) {
+	if want := []toxscreen.LanguagePart{
+		{Start: 0, End: len(english), Sure: true}, {Start: len(english), End: len(english + german), Foreign: true, Sure: true},
+	}; !slices.Equal(parts, want) {
 		t.Errorf("the parts are %v, want %v", parts, want)
 	}
 }

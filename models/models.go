@@ -98,7 +98,7 @@ func (m *Model) ReadLanguage(text string) (toxscreen.Language, []toxscreen.Langu
 	}
 	parts := make([]toxscreen.LanguagePart, len(read.Parts))
 	for i, p := range read.Parts {
-		parts[i] = toxscreen.LanguagePart{End: len(text), Foreign: p.Foreign}
+		parts[i] = toxscreen.LanguagePart{End: len(text), Foreign: p.Foreign, Sure: p.Sure}
 		if i > 0 {
 			parts[i].Start, _ = plain.Original(p.Start, p.End)
 			parts[i-1].End = parts[i].Start
