@@ -218,7 +218,7 @@ func (k Known) Read(text string) Text {
 				pieces[i].Foreign = whole.Foreign
 			}
 		}
-		whole.Parts = k.joined(pieces)
+		whole.Parts = k.joined(text, pieces)
 		return whole
 	}
 	k.settle(pieces)
@@ -243,15 +243,15 @@ func (k Known) Read(text string) Text {
 			pieces[i].Foreign = whole.Foreign
 		}
 	}
-	whole.Parts = k.joined(pieces)
+	whole.Parts = k.joined(text, pieces)
 	return whole
 }
 
 // joined returns pieces as parts. Neighbours that do not differ are one part.
-func (k Known) joined(pieces []piece) []Part {
+func (k Known) joined(text string, pieces []piece) []Part {
 	var parts []Part
 	for _, p := range pieces {
-		p.Sure = k.isSure(p)
+		p.Sure = k.isSure(p, text[p.Start:p.End])
 		if last := len(parts) - 1; last >= 0 && parts[last].Foreign == p.Foreign && parts[last].Sure == p.Sure {
 			parts[last].End = p.End
 		} else {
@@ -262,14 +262,14 @@ func (k Known) joined(pieces []piece) []Part {
 }
 
 // isSure reports whether a piece is surely in the language that it seems to be in: it has
-// words of that language, and hardly any of others.
-func (k Known) isSure(p piece) bool {
+// words of that language, and hardly any of others. So is a piece without a letter in a known one.
+func (k Known) isSure(p piece, text string) bool {
 	s := p.sample
 	switch {
 	case !k.englishOnly:
 		return false
 	case s.isBlank():
-		return !p.Foreign
+		return !p.Foreign && !hasLetters(text, 1)
 	case p.Foreign:
 		return p.kind.foreign && (s.other > 2*s.latin || s.plain >= certain || s.english == 0 && s.others >= minOthers)
 	case s.other > 0 || s.english == 0:

@@ -253,6 +253,7 @@ func TestReadIsSure(t *testing.T) {
 		{"12:30 😀", false, true},
 		{"kys", false, false},
 		{"Hurensohn", false, false},
+		{"#Hurensohn", false, false},
 		{"gg ez", false, false},
 		{"du bist so ein fucking loser", false, false},
 		{"yaar you are so funny, kya baat hai", false, false},
