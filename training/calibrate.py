@@ -54,8 +54,13 @@ def dev_outputs(model: folders.Model, folder: Path, source: str) -> Dev:
         elsewhere = (*data.NATURAL, *SOURCES) if source == "annotations" else ()
         rows = [row for row in data.split_rows(folder, source, "dev") if row.id.split("/")[0] not in elsewhere]
         outputs, weights = model.run_all([row.text for row in rows]), np.ones(len(rows))
-    one = [i for i, output in enumerate(outputs) if len(output.logits) == 1]
+    one = of_one_window(outputs)
     return Dev([rows[i] for i in one], [outputs[i] for i in one], weights[one])
+
+
+def of_one_window(outputs: list[folders.Output]) -> list[int]:
+    """Indices of the texts of one window."""
+    return [i for i, output in enumerate(outputs) if len(output.logits) == 1]
 
 
 def prior_weights(y: np.ndarray, prior: float) -> np.ndarray:
@@ -66,16 +71,16 @@ def prior_weights(y: np.ndarray, prior: float) -> np.ndarray:
     return np.where(y > 0.5, prior / rate, (1 - prior) / (1 - rate))
 
 
-def reference(attribute: str, logits: dict[str, np.ndarray], dev: dict[str, Dev]):
-    """(logit, target, weight) of every row that a fit of attribute uses; weights of a source sum
-    to its entry in SOURCES times 1,000."""
+def reference(attribute: str, logits: dict[str, np.ndarray], dev: dict[str, Dev], weights: dict[str, float]):
+    """(logit, target, weight) of every row that a fit of attribute uses; weights of a source's rows sum
+    to its own times 1,000."""
     a, parts = data.ATTRIBUTES.index(attribute), []
     for source, z in logits.items():
         y = np.array([row.labels[a] for row in dev[source].rows], dtype=np.float64)
         known = ~np.isnan(y)
         if known.any():
             w = dev[source].weights[known]
-            parts.append((z[known, a], y[known], w / w.sum() * 1000 * SOURCES[source]))
+            parts.append((z[known, a], y[known], w / w.sum() * 1000 * weights[source]))
     if not parts:
         return None
     return tuple(np.concatenate(column) for column in zip(*parts))
@@ -123,12 +128,12 @@ def fit_knots(z: np.ndarray, y: np.ndarray, w: np.ndarray, most_knots: int = KNO
     return np.round(np.stack([x, fitted], axis=1), 5).tolist()
 
 
-def fit(model: folders.Model, dev: dict[str, Dev]) -> dict:
-    """The manifest's "calibration", for the attributes that the dev rows annotate."""
+def fit(model: folders.Model, dev: dict[str, Dev], weights: dict[str, float]) -> dict:
+    """The manifest's "calibration", for the attributes that the dev rows annotate. weights: of each source."""
     logits = {s: model.highest(d.outputs) for s, d in dev.items() if d.rows}
     out = {}
     for attribute in data.ATTRIBUTES:
-        found = reference(attribute, logits, dev)
+        found = reference(attribute, logits, dev, weights)
         if found is None or found[1].max() <= 0.5:
             continue
         knots = fit_knots(*found)
@@ -204,17 +209,17 @@ def best_pair(tried: dict[tuple[float, float], float]) -> tuple[float, float]:
     return max(near, key=lambda pair: (pair[0], tried[pair]))
 
 
-def span_thresholds(model: folders.Model, folder: Path) -> tuple[float, float, dict[str, float]]:
-    """(threshold, relative) by the character F1 on the toxic spans' dev rows if WITHOUT_SPAN of them have none (best_pair),
-    and all pairs that were tried."""
-    rows = span_rows(folder)
-    if not rows:
+def span_thresholds(model: folders.Model, sets: list[list[data.Row]]) -> tuple[float, float, dict[str, float]]:
+    """(threshold, relative) by the character F1 on sets of marked rows, which weigh the same, if WITHOUT_SPAN of each have no
+    span (best_pair), and all pairs that were tried."""
+    given = []
+    for rows in filter(None, sets):
+        without = np.array([not (row.votes[0] > 0.5).any() for row in rows], dtype=np.float64)
+        given.append((rows, model.run_all([row.text for row in rows]), prior_weights(without, WITHOUT_SPAN)))
+    if not given:
         return 0.5, 0.0, {}
-    outputs = model.run_all([row.text for row in rows])
-    without = np.array([not (row.votes[0] > 0.5).any() for row in rows], dtype=np.float64)
-    weights = prior_weights(without, WITHOUT_SPAN)
     tried = {
-        (t, r): round(float(np.average(span_scores(rows, outputs, t, r), weights=weights)), 4)
+        (t, r): round(float(np.mean([np.average(span_scores(rows, outputs, t, r), weights=weights) for rows, outputs, weights in given])), 4)
         for t in (0.03, 0.06, 0.09, 0.12, 0.15, 0.18, 0.22, 0.26, 0.3) for r in (0, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65)
     }
     return *best_pair(tried), {f"{t}, {r}": f1 for (t, r), f1 in tried.items()}

@@ -32,7 +32,9 @@ import tokens
 from mix import MIX
 
 MEGABYTE = 1_000_000
-SHIPPED = Path(__file__).resolve().parents[1] / "models" / "toxicity-en"
+MODELS = Path(__file__).resolve().parents[1] / "models"
+SHIPPED = MODELS / "toxicity-en"
+MOST = 25  # MB of a network
 # Left in fp32: 600 kB for the last thousandths.
 HEADS = network.EXACT
 # Of a text's log-odds for its number of windows, by windows.py (docs/model/experiments.md, section 12).
@@ -47,7 +49,7 @@ SLOW_FUSION = "SkipLayerNormFusion"
 
 
 def to_onnx(model: network.Classifier, path: Path):
-    ids = torch.randint(1000, 20000, (2, 16))
+    ids = torch.randint(model.config["vocab_size"], (2, 16))
     axes = {0: "texts", 1: "tokens"}
     torch.onnx.export(
         model, (ids, torch.ones_like(ids)), str(path), opset_version=17, dynamo=False,
@@ -79,7 +81,11 @@ def texts_to_measure(data_folder: Path) -> list[dict[str, np.ndarray]]:
     """The inputs of the network for training rows, some of them disguised; their activations set the scales."""
     rng, rows = np.random.default_rng(SEED), data.training_rows(data_folder, grammars.rows("train", grammars.SENTENCES, SEED))
     chosen = [rows[i] for i in rng.permutation(len(rows))[:MEASURED_TEXTS]]
-    texts = tokens.ids_of(chosen, tokens.tokenizer(), rng, data.telling_words(rows), DISGUISED)
+    return feeds(tokens.ids_of(chosen, tokens.tokenizer(), rng, data.telling_words(rows), DISGUISED))
+
+
+def feeds(texts: list[np.ndarray]) -> list[dict[str, np.ndarray]]:
+    """The inputs of the network for texts of token ids, one by one."""
     return [{"input_ids": ids[None], "attention_mask": np.ones_like(ids[None])} for ids in texts]
 
 
@@ -88,8 +94,8 @@ def as_is(path: Path) -> onnxruntime.InferenceSession:
     return onnxruntime.InferenceSession(str(path), folders.options(), providers=["CPUExecutionProvider"], disabled_optimizers=[SLOW_FUSION])
 
 
-def to_ort(onnx_file: Path, path: Path):
-    """Saves the graph as ONNX Runtime runs it, in a file whose weights it uses in place."""
+def to_ort(onnx_file: Path, path: Path, most: int = MOST):
+    """Saves the graph as ONNX Runtime runs it, in a file of at most so many MB whose weights it uses in place."""
     options = folders.options()
     options.add_session_config_entry("session.save_model_format", "ORT")
     options.optimized_model_filepath = str(path)
@@ -97,8 +103,8 @@ def to_ort(onnx_file: Path, path: Path):
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     onnxruntime.InferenceSession(str(onnx_file), options, providers=["CPUExecutionProvider"], disabled_optimizers=[SLOW_FUSION])
     size = path.stat().st_size
-    if size > 25 * MEGABYTE:
-        raise RuntimeError(f"failed to quantise {onnx_file}: {path.name} has {size / MEGABYTE:.1f} MB of at most 25; was a weight left in fp32?")
+    if size > most * MEGABYTE:
+        raise RuntimeError(f"failed to quantise {onnx_file}: {path.name} has {size / MEGABYTE:.1f} MB of at most {most}; was a weight left in fp32?")
 
 
 def torch_parity(model: network.Classifier, path: Path) -> float:
@@ -106,7 +112,7 @@ def torch_parity(model: network.Classifier, path: Path) -> float:
     run, worst = folders.session(path), 0.0
     generator = torch.Generator().manual_seed(7)
     for texts, tokens in ((1, 3), (1, 64), (3, 17), (2, 256)):
-        ids = torch.randint(1000, 20000, (texts, tokens), generator=generator)
+        ids = torch.randint(model.config["vocab_size"], (texts, tokens), generator=generator)
         mask = torch.ones_like(ids)
         mask[-1, tokens // 2 :] = 1 if texts == 1 else 0
         with torch.no_grad():
@@ -128,9 +134,10 @@ def precision_loss(int8: np.ndarray, fp32: np.ndarray, rows: list[data.Row]) -> 
     return out
 
 
-def write_card(target: Path, manifest: dict, report: dict):
-    """Writes the generated part of a model card. The shipped folder's card is hand-written and is kept."""
-    if target.resolve() == SHIPPED and (target / "README.md").exists():
+def write_card(target: Path, manifest: dict, report: dict, figures: list[str]):
+    """Writes a generated model card, which ends with lines of figures. The card of a folder that ships is hand-written and is
+    kept."""
+    if target.resolve().parent == MODELS and (target / "README.md").exists():
         return
     lost = [v for figures in report["auc_lost_to_int8"].values() for v in figures.values()]
     provenance = manifest["provenance"]
@@ -140,16 +147,15 @@ def write_card(target: Path, manifest: dict, report: dict):
         f"- data: {', '.join(provenance['data'])}",
         f"- {report['megabytes']} MB; most AUC lost to int8 on dev rows: {max(lost):.4f}" if lost else f"- {report['megabytes']} MB",
         f"- spans from {manifest['spans']['threshold']} and {manifest['spans']['relative']} of the highest; character F1 on dev rows by both: {report['span_f1']}",
-        "", "`python training/evaluate.py --data DATA --folder THIS` prints its figures.", "",
+        "", *figures, "",
     ]
     (target / "README.md").write_text("\n".join(lines), encoding="utf-8")
 
 
-def write_folder(model: network.Classifier, data_folder: Path, out: Path, target: Path, command: str):
-    """Does everything between the weights and a folder that the product loads. Leaves fp32.onnx,
-    fused.onnx, int8.onnx and report.json in out."""
+def write_network(model: network.Classifier, out: Path, target: Path, texts: list[dict[str, np.ndarray]], most: int = MOST) -> dict:
+    """Does everything between the weights and model.ort in target, of at most so many MB, and returns a report. texts set the
+    scales. Leaves fp32.onnx, fused.onnx and int8.onnx in out."""
     raw, fused, small = out / "fp32.onnx", out / "fused.onnx", out / "int8.onnx"
-    target.mkdir(parents=True, exist_ok=True)
     to_onnx(model, raw)
     report = {"torch_against_onnx": torch_parity(model, raw)}
     report["fused"] = fuse(raw, fused, model.config, len(model.layers))
@@ -157,17 +163,39 @@ def write_folder(model: network.Classifier, data_folder: Path, out: Path, target
     for name in ("torch_against_onnx", "torch_against_fused"):
         if report[name] > 1e-3:
             raise RuntimeError(f"failed to export: {name} differs by {report[name]:.2g}, more than 1e-3")
-    quantise.quantise(fused, small, HEADS, quantise.ranges(fused, HEADS, texts_to_measure(data_folder)))
-    to_ort(small, target / "model.ort")
+    quantise.quantise(fused, small, HEADS, quantise.ranges(fused, HEADS, texts))
+    to_ort(small, target / "model.ort", most)
     report["megabytes"] = round((target / "model.ort").stat().st_size / MEGABYTE, 2)
     print(json.dumps(report), flush=True)
+    return report
+
+
+def manifest_of(about: dict, labels: list[dict], **more) -> dict:
+    """A manifest without what is fitted. about: what is for people; labels: those of further scales; more: keys that only some
+    models have."""
+    return {
+        "format": 1, **about, "files": {}, "tokenizer": "tokenizer.json",
+        "variants": [{"provider": "cpu", "file": "model.ort", "precision": "int8", "batching": "bucketed"}],
+        "inputs": ["input_ids", "attention_mask"], "outputs": {"scores": "logits", "tokens": "token_logits"},
+        "labels": [{"name": a, "attribute": a} for a in data.ATTRIBUTES] + labels, "activation": "sigmoid",
+        "spans": {"labels": [{"name": a, "attribute": a} for a in data.SPAN_ATTRIBUTES], "threshold": 0.5},
+        "window": {"tokens": folders.MAX_TOKENS, "overlap": folders.OVERLAP, "correction": CORRECTION}, "undo_disguise": True,
+        "calibration": {}, "thresholds": {a: 0.5 for a in data.ATTRIBUTES}, **more,
+    }
+
+
+def write_folder(model: network.Classifier, data_folder: Path, out: Path, target: Path, command: str):
+    """Does everything between the weights and a folder that the product loads. Leaves write_network's files and report.json
+    in out."""
+    target.mkdir(parents=True, exist_ok=True)
+    report = write_network(model, out, target, texts_to_measure(data_folder))
 
     # Not Tokenizer.save, which keeps one of several tokens that share an id.
     (target / "tokenizer.json").write_text(tokens.tokenizer_json(), encoding="utf-8")
     if target.resolve() != SHIPPED:
         shutil.copyfile(SHIPPED / "LICENSE", target / "LICENSE")
-    manifest = {
-        "format": 1, "name": "toxicity-en", "version": VERSION,
+    about = {
+        "name": "toxicity-en", "version": VERSION,
         "description": "Seven calibrated toxicity attributes on two scales, and the words that make them, for English text.",
         "license": "Apache-2.0", "languages": ["en"],
         "provenance": {
@@ -181,30 +209,23 @@ def write_folder(model: network.Classifier, data_folder: Path, out: Path, target
             "use": "A cheap first pass over English text: to sort, to sample, to decide what a person or a slower judge should read.",
             "misuse": "Deciding about people without a person looking; finding texts of a group in order to silence it.",
         },
-        "files": {}, "tokenizer": "tokenizer.json",
-        "variants": [{"provider": "cpu", "file": "model.ort", "precision": "int8", "batching": "bucketed"}],
-        "inputs": ["input_ids", "attention_mask"], "outputs": {"scores": "logits", "tokens": "token_logits"},
-        "labels": [{"name": a, "attribute": a} for a in data.ATTRIBUTES]
-        + [{"name": f"perspective {a}", "attribute": a, "scale": "perspective"} for a in data.ATTRIBUTES],
-        "activation": "sigmoid",
-        "spans": {"labels": [{"name": a, "attribute": a} for a in data.SPAN_ATTRIBUTES], "threshold": 0.5},
-        "window": {"tokens": folders.MAX_TOKENS, "overlap": folders.OVERLAP, "correction": CORRECTION}, "undo_disguise": True,
-        "calibration": {}, "thresholds": {a: 0.5 for a in data.ATTRIBUTES},
-        "scales": {"perspective": {"calibration": {}, "thresholds": {a: PERSPECTIVE_THRESHOLD for a in data.ATTRIBUTES}}},
     }
+    labels = [{"name": f"perspective {a}", "attribute": a, "scale": "perspective"} for a in data.ATTRIBUTES]
+    scales = {"perspective": {"calibration": {}, "thresholds": {a: PERSPECTIVE_THRESHOLD for a in data.ATTRIBUTES}}}
+    manifest = manifest_of(about, labels, scales=scales)
     folders.write_manifest(target, manifest)
 
-    int8, fp32 = folders.Model(target), folders.Model(target, fused)
+    int8, fp32 = folders.Model(target), folders.Model(target, out / "fused.onnx")
     outputs = {s: calibrate.dev_outputs(int8, data_folder, s) for s in calibrate.SOURCES}
     exact = {s: calibrate.dev_outputs(fp32, data_folder, s) for s in ("annotations", "civil_spans")}
     report["auc_lost_to_int8"] = {
         s: precision_loss(int8.highest(outputs[s].outputs), fp32.highest(exact[s].outputs), outputs[s].rows) for s in exact if outputs[s].rows
     }
-    manifest["calibration"] = calibrate.fit(int8, outputs)
+    manifest["calibration"] = calibrate.fit(int8, outputs, calibrate.SOURCES)
     manifest["scales"]["perspective"]["calibration"] = calibrate.fit_perspective(folders.Model(target, scale="perspective"), data_folder)
-    manifest["spans"]["threshold"], manifest["spans"]["relative"], report["span_f1"] = calibrate.span_thresholds(int8, data_folder)
+    manifest["spans"]["threshold"], manifest["spans"]["relative"], report["span_f1"] = calibrate.span_thresholds(int8, [calibrate.span_rows(data_folder)])
     folders.write_manifest(target, manifest)
-    write_card(target, manifest, report)
+    write_card(target, manifest, report, ["`python training/evaluate.py --data DATA --folder THIS` prints its figures."])
     print(json.dumps(report), flush=True)
     (out / "report.json").write_text(json.dumps(report, indent=2) + "\n")
 

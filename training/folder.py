@@ -21,7 +21,7 @@ from tokenizers import Tokenizer
 
 import plain
 
-CLS, SEP = 101, 102
+CLS, SEP = 101, 102  # what a text of English begins and ends with
 MAX_TOKENS = 128  # of a window, [CLS] and [SEP] included; what the models trained here get
 OVERLAP = 16  # tokens shared by two windows
 
@@ -40,7 +40,7 @@ def write_manifest(folder: Path, manifest: dict):
 @dataclass
 class Output:
     """The model's output for one text. logits: [windows, labels]; token_logits: [tokens, span labels]
-    of the tokens at offsets [tokens, 2] (code points)."""
+    of the tokens at offsets [tokens, 2] (code points), without the blank that a token begins with."""
 
     logits: np.ndarray
     token_logits: np.ndarray
@@ -137,6 +137,18 @@ def tokenizer(folder: Path) -> Tokenizer:
     return Tokenizer.from_file(str(Path(folder) / manifest["tokenizer"]))
 
 
+def wraps(of: Tokenizer) -> tuple[int, int]:
+    """The ids that a text begins and ends with: [CLS] and [SEP], or <s> and </s>."""
+    first, last = of.encode("").ids
+    return first, last
+
+
+def without_blanks(text: str, offsets: np.ndarray) -> np.ndarray:
+    """Offsets of tokens, int64 [tokens, 2], without the blank that a piece of SentencePiece begins with: nobody marks it."""
+    blank = np.array([c.isspace() for c in text] + [False])
+    return offsets + np.stack([blank[offsets[:, 0]] & (offsets[:, 1] - offsets[:, 0] > 1), np.zeros(len(offsets), bool)], 1)
+
+
 class Model:
     """A folder opened for scoring on the CPU by the whole network, without exits. file: an ONNX file of a whole network in place of
     the manifest's CPU variant, for comparing precisions. scale: another one than the guideline's, for logits and probabilities."""
@@ -150,6 +162,7 @@ class Model:
         variant = next(v for v in self.manifest["variants"] if v["provider"] == "cpu")
         self.sessions = [session(path) for path in ([file] if file else [folder / name for name in stages(variant)])]
         self.tokenizer = tokenizer(folder)
+        self.wraps = wraps(self.tokenizer)
         labels = self.manifest["labels"]
         self.columns = [i for i, label in enumerate(labels) if label.get("scale") == scale]
         self.labels = [labels[i]["attribute"] for i in self.columns]
@@ -159,15 +172,16 @@ class Model:
 
     def run(self, text: str) -> Output:
         """Scores a text, one window per run."""
-        encoding = self.tokenizer.encode(text, add_special_tokens=False)
+        encoding, (first, last) = self.tokenizer.encode(text, add_special_tokens=False), self.wraps
         windows = divide(text, encoding.offsets, self.window, self.overlap)
         logits, tokens = [], []
         for start, end, begin, to in windows:
-            ids = np.array([[CLS, *encoding.ids[start:end], SEP]], dtype=np.int64)
+            ids = np.array([[first, *encoding.ids[start:end], last]], dtype=np.int64)
             scores, token_scores = self.infer(ids)
             logits.append(scores[0])
             tokens.append(token_scores[0, 1 + begin - start : 1 + to - start])
-        return Output(np.stack(logits), np.concatenate(tokens), np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2))
+        offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        return Output(np.stack(logits), np.concatenate(tokens), without_blanks(text, offsets))
 
     def infer(self, ids: np.ndarray) -> list[np.ndarray]:
         """logits on the scale and token_logits of windows, int64 [windows, tokens], by all stages of the network."""

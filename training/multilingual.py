@@ -219,8 +219,8 @@ def rows(folder: Path, split: str, most: int) -> dict[str, list[str]]:
     return {language: [next(texts)[0] for _ in of] for language, of in chosen.items()}
 
 
-def even(files: list[list[str]], most: int, rng: np.random.Generator) -> list[str]:
-    """A random choice of texts of files. A file with few of them leaves its share to the others."""
+def even(files: list[list], most: int, rng: np.random.Generator) -> list:
+    """A random choice of what files have, texts or rows. A file with few of them leaves its share to the others."""
     out = []
     for left, texts in zip(range(len(files), 0, -1), sorted(files, key=len)):
         count = min(len(texts), (most - len(out)) // left)

@@ -24,6 +24,7 @@ import measures
 import natural
 
 SHARES = {"low": 0.001, "medium": 0.003, "high": 0.015}  # of ordinary texts, which are harmless and flagged
+LEAST = 0.01  # a threshold of 0 would flag everything, and the product refuses it
 CLEAN_SOURCES = ("clean_prompts", "clean_software", "clean_lookalikes_own")
 
 
@@ -56,6 +57,21 @@ def choose(odds: np.ndarray, weights: np.ndarray, share: float) -> np.ndarray:
     equal = quantiles(-largest(-share, 0, share, lambda each: flagged_share(odds, weights, quantiles(-each))))
     middle = (same + equal) / 2
     return middle + largest(-5, 5, share, lambda shift: flagged_share(odds, weights, middle + shift))
+
+
+def points_of(p: np.ndarray, harmless: np.ndarray, weights: np.ndarray) -> dict[str, dict[str, float]]:
+    """The threshold of each attribute by sensitivity, from probabilities [texts, 7] of ordinary texts."""
+    odds, weights = np.log(p / (1 - p)), weights / weights.sum()
+    return {
+        name: {a: max(round(float(folders.sigmoid(at)), 2), LEAST) for a, at in zip(data.ATTRIBUTES, choose(odds[harmless], weights[harmless], share))}
+        for name, share in SHARES.items()
+    }
+
+
+def write_points(folder: Path, manifest: dict, points: dict[str, dict[str, float]]):
+    manifest["thresholds"] = points["medium"]
+    manifest["sensitivity"] = {name: of for name, of in points.items() if name != "medium"}
+    folders.write_manifest(folder, manifest)
 
 
 def report(model: folders.Model, folder: Path, sample: natural.Sample, p: np.ndarray, points: dict[str, dict[str, float]]):
@@ -110,16 +126,9 @@ def main():
     model = folders.Model(args.folder)
     sample = natural.sample(model, args.data)
     p = model.probabilities(sample.outputs)
-    odds, weights = np.log(p / (1 - p)), sample.weights / sample.weights.sum()
-    points = {
-        name: {a: round(float(folders.sigmoid(at)), 2) for a, at in zip(data.ATTRIBUTES, choose(odds[sample.harmless], weights[sample.harmless], share))}
-        for name, share in SHARES.items()
-    }
+    points = points_of(p, sample.harmless, sample.weights)
     report(model, args.data, sample, p, points)
-    manifest = model.manifest
-    manifest["thresholds"] = points.pop("medium")
-    manifest["sensitivity"] = points
-    folders.write_manifest(args.folder, manifest)
+    write_points(args.folder, model.manifest, points)
 
 
 if __name__ == "__main__":

@@ -143,22 +143,22 @@ def tokenizer() -> Tokenizer:
     return Tokenizer.from_str(tokenizer_json())
 
 
-def ids_of(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generator, telling: set[str] = frozenset(), disguised: dict[bool, float] | None = None) -> list[np.ndarray]:
-    """The token ids of rows, int64 with [CLS] and [SEP], at most a window of each: read as the product does (plain.py), and
-    disguised if shares are given, by whether a row is toxic."""
-    out, rows = [], plain.rows(rows)
+def ids_of(rows: list[data.Row], tokenizer: Tokenizer, rng: np.random.Generator, telling: set[str] = frozenset(), disguised: dict[bool, float] | None = None, disguise=data.disguise) -> list[np.ndarray]:
+    """The token ids of rows, int64 with those that wrap a text, at most a window of each: read as the product does (plain.py),
+    and disguised if shares are given, by whether a row is toxic."""
+    out, rows, (first, last) = [], plain.rows(rows), folders.wraps(tokenizer)
     for start in range(0, len(rows), 4096):
         batch = rows[start : start + 4096]
         texts = [row.text for row in batch]
         for i, row in enumerate(batch):
             if disguised and rng.random() < disguised[bool((row.labels >= 0.3).any())]:
-                texts[i], _ = data.disguise(row.text, rng, telling)
+                texts[i], _ = disguise(row.text, rng, telling)
         for encoding in tokenizer.encode_batch(texts, add_special_tokens=False):
             ids, room = encoding.ids, folders.MAX_TOKENS - 2
             if len(ids) > room:
                 at = crop(encoding.tokens, room, telling, rng)
                 ids = ids[at : at + room]
-            out.append(np.array([folders.CLS, *ids, folders.SEP], dtype=np.int64))
+            out.append(np.array([first, *ids, last], dtype=np.int64))
     return out
 
 

@@ -104,10 +104,9 @@ def english() -> Training:
 def many_languages(base: multilingual.Base) -> Training:
     tokenizer = multilingual_tokens.tokenizer(base, multilingual_tokens.read())
     terms = lambda text: multilingual_disguise.terms(text, tokenizer.encode(text, add_special_tokens=False).tokens)
-    wraps = tuple(tokenizer.token_to_id(token) for token in ("<s>", "</s>"))
     return Training(
         MULTILINGUAL, MULTILINGUAL_HARMLESS, rows_of_many, multilingual_data.held_out_keys, dev_rows_of_many, terms, multilingual_disguise.disguise,
-        tokenizer, 1, wraps, (len(multilingual.SPECIAL), len(base.pieces)),
+        tokenizer, 1, folders.wraps(tokenizer), (len(multilingual.SPECIAL), len(base.pieces)),
     )
 
 
@@ -198,7 +197,7 @@ class Packer:
             for row, encoding in zip(part, self.training.tokenizer.encode_batch([row.text for row in part], add_special_tokens=False)):
                 ids, targets = np.array(encoding.ids, dtype=np.uint16), None
                 if row.votes is not None:
-                    offsets = without_blanks(row.text, np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2))
+                    offsets = folders.without_blanks(row.text, np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2))
                     total = np.pad(np.cumsum(row.votes, axis=1, dtype=np.float64), ((0, 0), (1, 0)))
                     length = np.maximum(offsets[:, 1] - offsets[:, 0], 1)
                     targets = as_bytes(((total[:, offsets[:, 1]] - total[:, offsets[:, 0]]) / length).T)
@@ -250,12 +249,6 @@ def prepared(row: data.Row, rng: np.random.Generator) -> data.Row:
         return row
     text = written_out(row.text, rng)
     return dataclasses.replace(row, text=text, votes=None if row.votes is None else data.no_votes(text))
-
-
-def without_blanks(text: str, offsets: np.ndarray) -> np.ndarray:
-    """Offsets of tokens, int64 [tokens, 2], without the blank that a piece of SentencePiece begins with: nobody marks it."""
-    blank = np.array([c.isspace() for c in text] + [False])
-    return offsets + np.stack([blank[offsets[:, 0]] & (offsets[:, 1] - offsets[:, 0] > 1), np.zeros(len(offsets), bool)], 1)
 
 
 def as_bytes(values: np.ndarray) -> np.ndarray:
