@@ -1,6 +1,6 @@
-"""From rows of many languages to a trained network and its figures, on a data folder and a base of a few kilobytes.
+"""From rows of many languages to a trained network, its figures and a model folder, on a data folder and a base of a few kilobytes.
 
-    python -m pytest training/test_multilingual_training.py
+    make build && python -m pytest training/test_multilingual_training.py
 """
 
 import gzip
@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,18 +18,24 @@ import torch
 from tokenizers import Tokenizer
 
 sys.path.append(str(Path(__file__).parent / "remote"))
+import calibrate
 import data
+import folder as folders
 import multilingual
 import multilingual_data
 import multilingual_disguise
+import multilingual_export
 import multilingual_tokens
 import network
 import pack
 import report
 import report_languages
+import systems
+import thresholds
+import tokens
 
 OWN = [{"token": "🖕", "says": "bad"}, {"token": "뇬", "says": "년"}, {"token": "💩", "says": "bad"}]
-CONFIG = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2, "intermediate_size": 64, "layer_norm_eps": 1e-12, "max_position_embeddings": 128}
+CONFIG = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2, "intermediate_size": 64, "layer_norm_eps": 1e-12, "max_position_embeddings": 256}
 
 
 def write(path: Path, rows: list[dict]):
@@ -215,3 +222,77 @@ def test_a_threshold_counts_languages_alike():
     many, few = np.linspace(-9, -5, 10_000), np.linspace(-1, 1, 100)
     at = report_languages.limit([many, few])
     assert (few > at).mean() == pytest.approx(0.01, abs=0.011) and (many > at).sum() == 0
+
+
+@pytest.fixture(scope="module")
+def exported(folder, tmp_path_factory):
+    """A network of one layer that has learnt nothing, as a model folder: (out, folder)."""
+    out, base = tmp_path_factory.mktemp("export"), multilingual_tokens.base()
+    torch.manual_seed(2)
+    model = network.Classifier(base.config)
+    network.shorten(model, 1)
+    network.save_rounded(model.state_dict(), out, "small", base.config | {"num_hidden_layers": 1})
+    multilingual_export.main(["--data", str(folder), "--out", str(out), "--weights", str(out), "--name", "small", "--command", "a test"])
+    return out, out / "toxicity-multi"
+
+
+def test_folder_of_many_languages_has_what_the_manifest_says(exported):
+    out, folder = exported
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert set(manifest) == {
+        "format", "name", "version", "description", "license", "languages", "provenance", "card", "files", "tokenizer", "variants",
+        "inputs", "outputs", "labels", "activation", "spans", "window", "undo_disguise", "calibration", "thresholds", "sensitivity", "pad_id",
+    }, "the product refuses unknown keys"
+    assert manifest["languages"] == "ar cs de en es fr hi id it ja ko nl pl pt ru sv tr uk vi zh".split() and manifest["pad_id"] == 1
+    assert [label["attribute"] for label in manifest["labels"]] == list(data.ATTRIBUTES) and "toxicity" in manifest["calibration"]
+    assert {"sentences_zh", "graded_natural_de", "vi_vihos"} <= set(manifest["provenance"]["data"]) and "madlibs" not in manifest["provenance"]["data"]
+    for a in data.ATTRIBUTES:
+        assert 0.01 <= manifest["sensitivity"]["high"][a] <= manifest["thresholds"][a] <= manifest["sensitivity"]["low"][a] <= 1
+    assert "| de | " in (folder / "README.md").read_text() and (folder / "LICENSE").stat().st_size > 0
+    assert {"fp32.onnx", "fused.onnx", "int8.onnx", "report.json"} <= {path.name for path in out.iterdir()}
+
+
+def test_the_product_scores_many_languages_as_the_training_does(exported):
+    texts = ["so bad 3", "good de, good and bad", "你好吗 bad", "a🖕b 년", "good " * 200, ""]
+    model = folders.Model(exported[1])
+    p = model.probabilities(model.run_all(texts))
+    assert ((p > 0) & (p < 1)).all() and np.ptp(p[:, 0]) > 1e-6
+    product = systems.Product("model", Path(__file__).parents[1] / "bin" / "toxscreen", exported[1])
+    of = product.score(texts).columns
+    assert np.stack([of[a] for a in data.ATTRIBUTES], 1) == pytest.approx(p, abs=1e-5)
+
+
+def test_a_text_is_wrapped_by_the_tokens_of_its_tokenizer(exported, monkeypatch):
+    assert folders.wraps(tokens.tokenizer()) == (folders.CLS, folders.SEP)
+    model, seen = folders.Model(exported[1]), []
+    infer = model.infer
+    monkeypatch.setattr(model, "infer", lambda ids: seen.append(ids) or infer(ids))
+    output = model.run(" ".join(["good"] * 200))
+    assert len(seen) == len(output.logits) == 2 and all((ids[0, 0], ids[0, -1]) == (0, 2) for ids in seen) and seen[0].shape == (1, folders.MAX_TOKENS)
+    assert len(output.token_logits) == len(output.offsets) == 200
+
+
+def test_a_token_begins_behind_its_blank(exported):
+    """Else a word behind a link, which the network sees as a blank, would mark the link."""
+    model, text = folders.Model(exported[1]), "see https://example.org/bad good bad"
+    assert model.run("so bad").offsets.tolist()[-1] == [3, 6]
+    output = model.run_all([text])[0]
+    assert [text[start:end] for start, end in output.offsets[-2:]] == ["good", "bad"]
+    output.token_logits[:] = -9
+    output.token_logits[-2:] = 9
+    assert folders.span_characters(text, output, 0, 0.5) == set(range(text.index("good"), len(text)))
+
+
+def test_languages_and_sets_of_marks_weigh_the_same(monkeypatch):
+    languages = np.array(["de"] * 30 + ["vi"] * 3 + ["en"])
+    weights = multilingual_export.evenly(languages)
+    assert [weights[languages == language].sum() for language in ("de", "vi", "en")] == pytest.approx([34 / 3] * 3)
+    marked = lambda text: data.Row(text, "", "dev", data.labels_of(), np.ones((len(data.SPAN_ATTRIBUTES), len(text))))
+    monkeypatch.setattr(calibrate, "span_scores", lambda rows, *_: np.array([float(row.text == "found") for row in rows]))
+    _, _, tried = calibrate.span_thresholds(SimpleNamespace(run_all=list), [[marked("found")], [marked("missed")] * 9, []])
+    assert set(tried.values()) == {0.5}
+
+
+def test_a_threshold_is_never_zero():
+    p = np.full((1000, 7), 1e-4)
+    assert set(thresholds.points_of(p, np.ones(1000, bool), np.ones(1000))["high"].values()) == {thresholds.LEAST}
