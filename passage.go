@@ -46,7 +46,7 @@ func (g *Screening) passages(score Probability, verdict *Verdict) ([]Passage, er
 		if err != nil {
 			return nil, err
 		}
-		if score, ok := alone(fused.Scores, g.screener.inForce(g.found.limits[i])); ok {
+		if score, ok := alone(fused.Scores, g.found.limits[i]); ok {
 			flagged = append(flagged, Passage{w.Start, w.End, Probability(score)})
 		}
 	}

@@ -12,28 +12,41 @@ import (
 // another by the second alone, and the rest, such as names and slang, by both: each attribute
 // then has the score that is the furthest over its model's threshold. So a wrong guess of a
 // language costs accuracy and never a flag. No text is undecided that is in a language of either.
-func WithMultilingual(c Classifier) Option {
-	return func(s *Screener) { s.multilingual = &model{c, c.Info()} }
+//
+// thresholds replace those of the second model for the attributes that have one in them.
+func WithMultilingual(c Classifier, thresholds Scores) Option {
+	return func(s *Screener) { s.multilingual = model{c, c.Info(), thresholds} }
 }
 
-// model is a classifier with its description.
+// model is a classifier with its description. The zero value is none.
 type model struct {
 	Classifier
 
-	info ModelInfo
+	info       ModelInfo
+	thresholds Scores // replace the model's own
+}
+
+// inForce returns the thresholds that count.
+func (m model) inForce() Scores {
+	all := m.info.Thresholds
+	for a, threshold := range m.thresholds.All() {
+		all.Set(a, threshold)
+	}
+	return all
 }
 
 // classified is a text as one or two models classified it.
 type classified struct {
 	Classification
 
-	models []ModelInfo // that classified the text, or parts of it
-	own    Scores      // for each of Scores, the threshold of its model
-	limits []Scores    // for each of Windows, the thresholds of its model
+	models     []ModelInfo // that classified the text, or parts of it
+	own        Scores      // for each of Scores, the threshold of its model
+	thresholds Scores      // likewise, those in force
+	limits     []Scores    // for each of Windows, the thresholds in force
 }
 
 // by reports whether a model classified a part of the text.
-func (c classified) by(m *model) bool {
+func (c classified) by(m model) bool {
 	return slices.ContainsFunc(c.models, func(info ModelInfo) bool { return info.Version == m.info.Version })
 }
 
@@ -47,13 +60,17 @@ func (c classified) version() string {
 }
 
 // run runs a classifier on a text, or on a part of one.
-func (s *Screener) run(ctx context.Context, m *model, text string) (classified, error) {
+func (s *Screener) run(ctx context.Context, m model, text string) (classified, error) {
 	depth := Full
-	if s.endsEarly(m.info) {
+	if s.endsEarly(m) {
 		depth = Early
 	}
 	found, err := m.Classify(ctx, text, depth)
-	return classified{Classification: found, models: []ModelInfo{m.info}, own: m.info.Thresholds, limits: slices.Repeat([]Scores{m.info.Thresholds}, len(found.Windows))}, err
+	thresholds := m.inForce()
+	return classified{
+		Classification: found, models: []ModelInfo{m.info}, own: m.info.Thresholds,
+		thresholds: thresholds, limits: slices.Repeat([]Scores{thresholds}, len(found.Windows)),
+	}, err
 }
 
 // classifyLanguages classifies a text by the models that know its language. If its language
@@ -69,18 +86,18 @@ func (s *Screener) classifyLanguages(ctx context.Context, text string) (classifi
 		return s.run(ctx, s.first, text)
 	}
 	language, parts := reader.ReadLanguage(text)
-	if s.multilingual != nil {
+	if s.multilingual.Classifier != nil {
 		language = s.knownToNeither(language, text)
 	}
 	var known, foreign, other joined // for the first model; for it, with doubt; for the second
 	for _, p := range parts {
-		if s.multilingual != nil && (p.Foreign || !p.Sure) {
+		if s.multilingual.Classifier != nil && (p.Foreign || !p.Sure) {
 			other.add(text, p.Start, p.End)
 		}
 		switch {
 		case !p.Foreign:
 			known.add(text, p.Start, p.End)
-		case s.multilingual == nil || !p.Sure:
+		case s.multilingual.Classifier == nil || !p.Sure:
 			foreign.add(text, p.Start, p.End)
 		}
 	}
@@ -89,7 +106,7 @@ func (s *Screener) classifyLanguages(ctx context.Context, text string) (classifi
 	}
 	var found *classified
 	for _, by := range []struct {
-		model    *model
+		model    model
 		parts    *joined
 		doubtful bool
 	}{{s.first, &known, false}, {s.first, &foreign, true}, {s.multilingual, &other, language.Foreign}} {
@@ -107,7 +124,7 @@ func (s *Screener) classifyLanguages(ctx context.Context, text string) (classifi
 			c = by.parts.original(c)
 		}
 		if found != nil {
-			c = s.worst(*found, c)
+			c = worst(*found, c)
 		}
 		found = &c
 	}
@@ -118,7 +135,7 @@ func (s *Screener) classifyLanguages(ctx context.Context, text string) (classifi
 // classifyStated classifies a text whose language the caller states.
 func (s *Screener) classifyStated(ctx context.Context, text string) (classified, error) {
 	m, language := s.first, s.stated(s.first.info.Languages)
-	if language.Foreign && s.multilingual != nil {
+	if language.Foreign && s.multilingual.Classifier != nil {
 		m, language = s.multilingual, s.stated(s.multilingual.info.Languages)
 	}
 	found, err := s.run(ctx, m, text)
@@ -133,7 +150,8 @@ func (s *Screener) classifyStated(ctx context.Context, text string) (classified,
 }
 
 // knownToNeither returns the language of a text as the first model reads it; it is foreign, and
-// parts of it are, only if the second model does not know it either.
+// parts of it are, only if the second model does not know it either. Of a short text, similar
+// languages cannot be told apart.
 func (s *Screener) knownToNeither(language Language, text string) Language {
 	reader, ok := s.multilingual.Classifier.(LanguageReader)
 	if !ok || !language.Foreign && !language.Mixed {
@@ -143,7 +161,7 @@ func (s *Screener) knownToNeither(language Language, text string) Language {
 	other, _ := reader.ReadLanguage(text)
 	language.Mixed = other.Mixed
 	language.Certain = language.Certain && other.Certain
-	language.Foreign = language.Foreign && other.Foreign
+	language.Foreign = language.Foreign && other.Foreign && language.Certain
 	return language
 }
 
@@ -189,7 +207,7 @@ func (j *joined) position(offset, byteAt int) int {
 // with at least one window.
 func (j *joined) original(c classified) classified {
 	if len(c.Windows) == 0 {
-		c.Windows, c.limits = []Window{{0, j.text.Len(), c.Scores}}, []Scores{c.own}
+		c.Windows, c.limits = []Window{{0, j.text.Len(), c.Scores}}, []Scores{c.thresholds}
 	}
 	move := func(start, end *int) {
 		*start, *end = j.position(*start, *start), j.position(*end, max(*end-1, *start))
@@ -230,56 +248,58 @@ func doubted(found Classification) Classification {
 // worst returns the classification of a text whose parts c and other classify. Each attribute
 // has the score that is the furthest over its threshold. A model that knows no letter of its
 // part says nothing.
-func (s *Screener) worst(c, other classified) classified {
+func worst(c, other classified) classified {
 	if unread := c.Language.Certain; unread != other.Language.Certain {
 		if unread {
 			return other
 		}
 		return c
 	}
-	worst := classified{Classification: c.Classification, models: c.models}
-	worst.Scores, worst.Plain = Scores{}, Scores{}
+	both := classified{Classification: c.Classification, models: c.models}
+	both.Scores, both.Plain = Scores{}, Scores{}
 	for _, m := range other.models {
-		if !slices.ContainsFunc(worst.models, func(is ModelInfo) bool { return is.Version == m.Version }) {
-			worst.models = append(slices.Clip(worst.models), m)
+		if !slices.ContainsFunc(both.models, func(is ModelInfo) bool { return is.Version == m.Version }) {
+			both.models = append(slices.Clip(both.models), m)
 		}
 	}
 	for a := range attributeCount {
-		from := s.further(a, c, other, classified.score)
+		from := further(a, c, other, classified.score)
 		score, ok := from.Scores.Get(a)
 		if !ok {
 			continue
 		}
-		worst.Scores.Set(a, score)
-		threshold, _ := from.own.Get(a)
-		worst.own.Set(a, threshold)
-		if plain, _ := s.further(a, c, other, classified.asWritten).asWritten(a); plain != score && c.Plain.Len()+other.Plain.Len() > 0 {
-			worst.Plain.Set(a, plain)
+		both.Scores.Set(a, score)
+		own, _ := from.own.Get(a)
+		threshold, _ := from.thresholds.Get(a)
+		both.own.Set(a, own)
+		both.thresholds.Set(a, threshold)
+		if plain, _ := further(a, c, other, classified.asWritten).asWritten(a); plain != score && c.Plain.Len()+other.Plain.Len() > 0 {
+			both.Plain.Set(a, plain)
 		}
 	}
 	if c.Exit == 0 || other.Exit == 0 {
-		worst.Exit = 0
+		both.Exit = 0
 	} else {
-		worst.Exit = max(c.Exit, other.Exit)
+		both.Exit = max(c.Exit, other.Exit)
 	}
-	worst.Windows, worst.limits = slices.Concat(c.Windows, other.Windows), slices.Concat(c.limits, other.limits)
+	both.Windows, both.limits = slices.Concat(c.Windows, other.Windows), slices.Concat(c.limits, other.limits)
 	if c.Spans != nil {
-		worst.Spans = apart(c.Spans, other.Spans)
+		both.Spans = apart(c.Spans, other.Spans)
 	}
-	worst.Readings = append(slices.Clip(c.Readings), other.Readings...)
-	slices.SortStableFunc(worst.Readings, func(a, b Reading) int { return a.Start - b.Start })
+	both.Readings = append(slices.Clip(c.Readings), other.Readings...)
+	slices.SortStableFunc(both.Readings, func(a, b Reading) int { return a.Start - b.Start })
 	end := 0 // two models read the same words alike
-	worst.Readings = slices.DeleteFunc(worst.Readings, func(r Reading) bool {
+	both.Readings = slices.DeleteFunc(both.Readings, func(r Reading) bool {
 		again := r.Start < end
 		end = max(end, r.End)
 		return again
 	})
 	for _, w := range other.Warnings {
-		if !slices.Contains(worst.Warnings, w) {
-			worst.Warnings = append(slices.Clip(worst.Warnings), w)
+		if !slices.Contains(both.Warnings, w) {
+			both.Warnings = append(slices.Clip(both.Warnings), w)
 		}
 	}
-	return worst
+	return both
 }
 
 // score returns the score of an attribute.
@@ -295,13 +315,13 @@ func (c classified) asWritten(a Attribute) (float64, bool) {
 
 // further returns the one of two classifications whose probability of an attribute, as of says,
 // is the furthest over the threshold in force, by the ratio of their odds.
-func (s *Screener) further(a Attribute, c, other classified, of func(classified, Attribute) (float64, bool)) classified {
+func further(a Attribute, c, other classified, of func(classified, Attribute) (float64, bool)) classified {
 	over := func(c classified) float64 {
 		p, ok := of(c, a)
 		if !ok {
 			return -1
 		}
-		threshold, _ := s.inForce(c.own).Get(a)
+		threshold, _ := c.thresholds.Get(a)
 		return p * (1 - threshold) / ((1-p)*threshold + math.SmallestNonzeroFloat64)
 	}
 	first, second := over(c), over(other)

@@ -59,7 +59,7 @@ func bilingual(options ...toxscreen.Option) *toxscreen.Screener {
 	}
 	first := speaker{says("idiot", 0.7), "english@1", []string{"en"}, scores(toxscreen.Toxicity, 0.5, toxscreen.Insult, 0.7)}
 	second := speaker{says("Depp", 0.7), "german@1", []string{"de"}, scores(toxscreen.Toxicity, 0.6, toxscreen.Insult, 0.7)}
-	return toxscreen.New(first, append(options, toxscreen.WithMultilingual(second))...)
+	return toxscreen.New(first, toxscreen.WithMultilingual(second, toxscreen.Scores{})).With(options...)
 }
 
 // A text is classified by the model that knows its language, and by both where the language is not

@@ -13,14 +13,13 @@ import (
 // Screening is a text with its classification, for callers who must answer before
 // the judge does. It is immutable and safe for concurrent use.
 type Screening struct {
-	screener   *Screener
-	text       string
-	found      classified
-	entities   []Entity // nil if they were not looked for
-	thresholds Scores
-	fused      Fused    // without a verdict
-	decision   Decision // about asking the judge
-	standing   Result
+	screener *Screener
+	text     string
+	found    classified
+	entities []Entity // nil if they were not looked for
+	fused    Fused    // without a verdict
+	decision Decision // about asking the judge
+	standing Result
 }
 
 // Begin is the first step of [Screener.Score], with the same errors. It runs the
@@ -31,7 +30,7 @@ func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Screening{screener: s, text: text, found: found, thresholds: s.inForce(found.own), decision: Decision{Why: s.notAsked}}
+	g := &Screening{screener: s, text: text, found: found, decision: Decision{Why: s.notAsked}}
 	if g.fused, err = g.fuse(found.Scores, nil); err != nil {
 		return nil, fmt.Errorf("failed to score text: %w", err)
 	}
@@ -45,7 +44,7 @@ func (s *Screener) Begin(ctx context.Context, text string) (*Screening, error) {
 	case !found.by(s.first):
 		g.decision = Decision{Why: "the judge is asked about text in " + strings.Join(s.first.info.Languages, ", ") + " only"}
 	default:
-		g.decision = s.opinion.decide(found.Classification, g.thresholds)
+		g.decision = s.opinion.decide(found.Classification, found.thresholds)
 	}
 	report := JudgeReport{Asked: g.decision.Ask, Why: g.decision.Why, Pending: g.decision.Ask || g.decision.Settle != nil}
 	start := time.Now()
@@ -254,7 +253,7 @@ func (g *Screening) fill(result *Result, final, measured Scores) error {
 		if !ok || math.IsNaN(probability) || probability < 0 || probability > 1 {
 			return fmt.Errorf("failed to score text: the fusion %s gave %v for %s, which is not a probability", result.Versions.Calibration, probability, a)
 		}
-		threshold, _ := g.thresholds.Get(a)
+		threshold, _ := g.found.thresholds.Get(a)
 		filled := AttributeResult{
 			Score: Probability(probability), Classifier: Probability(score),
 			Threshold: Probability(threshold), Flagged: probability >= threshold,

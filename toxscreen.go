@@ -138,9 +138,8 @@ var ErrTooLong = errors.New("text too long")
 // Screener scores texts. It is safe for concurrent use. [Batch] scores many texts on all
 // cores.
 type Screener struct {
-	first        *model
-	multilingual *model // nil if there is none
-	thresholds   Scores // replace the model's
+	first        model
+	multilingual model
 	limits       Limits // of the caller
 	maxBytes     int
 	opinion      Opinion
@@ -155,12 +154,13 @@ type Screener struct {
 // Option changes a default of [New].
 type Option func(*Screener)
 
-// WithThresholds replaces the model's thresholds for the attributes that have
+// WithThresholds replaces the thresholds of all models for the attributes that have
 // one in t.
 func WithThresholds(t Scores) Option {
 	return func(s *Screener) {
 		for a, value := range t.All() {
-			s.thresholds.Set(a, value)
+			s.first.thresholds.Set(a, value)
+			s.multilingual.thresholds.Set(a, value)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func WithLimits(l Limits) Option {
 // New returns a Screener for a classifier. The caller closes the classifier when no
 // call of the Screener is in progress.
 func New(classifier Classifier, options ...Option) *Screener {
-	s := &Screener{first: &model{classifier, classifier.Info()}, maxBytes: DefaultMaxBytes, notAsked: "no judge is configured"}
+	s := &Screener{first: model{Classifier: classifier, info: classifier.Info()}, maxBytes: DefaultMaxBytes, notAsked: "no judge is configured"}
 	for _, option := range options {
 		option(s)
 	}
@@ -218,7 +218,7 @@ func (s *Screener) With(options ...Option) *Screener {
 // Info describes the model. Its languages include those of [WithMultilingual]'s.
 func (s *Screener) Info() ModelInfo {
 	info := s.first.info
-	if s.multilingual != nil && len(info.Languages) > 0 {
+	if s.multilingual.Classifier != nil && len(info.Languages) > 0 {
 		info.Languages = slices.Concat(info.Languages, s.multilingual.info.Languages)
 		slices.Sort(info.Languages)
 		info.Languages = slices.Compact(info.Languages)
@@ -230,7 +230,7 @@ func (s *Screener) Info() ModelInfo {
 // classify a text; a result names those that did.
 func (s *Screener) Versions() Versions {
 	all := classified{models: []ModelInfo{s.first.info}}
-	if s.multilingual != nil {
+	if s.multilingual.Classifier != nil {
 		all.models = append(all.models, s.multilingual.info)
 	}
 	return s.versions(all)
@@ -245,27 +245,19 @@ func (s *Screener) versions(found classified) Versions {
 	return v
 }
 
-// inForce returns thresholds of a model with those of the caller in their place.
-func (s *Screener) inForce(own Scores) Scores {
-	for a, threshold := range s.thresholds.All() {
-		own.Set(a, threshold)
-	}
-	return own
-}
-
 // EndsEarly reports whether a text may leave the network early. Its scores are then estimates,
 // of which only one thing is sure: that they stay below the model's thresholds. That is not
 // enough for a judge, for an [Opinion].Fuse, which can raise a score over its threshold, and for
 // thresholds or limits lower than the model's.
-func (s *Screener) EndsEarly() bool { return s.endsEarly(s.first.info) }
+func (s *Screener) EndsEarly() bool { return s.endsEarly(s.first) }
 
-func (s *Screener) endsEarly(info ModelInfo) bool {
-	if info.Exits == 0 || s.full || s.HasJudge() || s.opinion.Fuse != nil {
+func (s *Screener) endsEarly(m model) bool {
+	if m.info.Exits == 0 || s.full || s.HasJudge() || s.opinion.Fuse != nil {
 		return false
 	}
-	for _, limits := range []Scores{s.thresholds, s.limits.Scores} {
+	for _, limits := range []Scores{m.thresholds, s.limits.Scores} {
 		for a, limit := range limits.All() {
-			if least, ok := info.Thresholds.Get(a); ok && limit < least {
+			if least, ok := m.info.Thresholds.Get(a); ok && limit < least {
 				return false
 			}
 		}

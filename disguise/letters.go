@@ -275,8 +275,19 @@ func (rd reader) meansLookalikes(word []glyph, letters int, inEnglish func() boo
 		// The only words that mix alphabets legitimately are like "TNFα" and "IFNγ".
 		return small != 1 || others > 1 || capitals < letters-1
 	}
+	read := rd.cost(plainWord(word))
+	if read*2 > letters {
+		return false
+	}
+	if others > 0 {
+		return inEnglish()
+	}
 	// Turkish and phonetic notation also use letters such as ı and ɪ.
-	return (others == 0 || inEnglish()) && rd.cost(plainWord(word))*2 <= letters
+	written := make([]rune, len(word))
+	for i, g := range word {
+		written[i] = g.r
+	}
+	return read < rd.cost(string(written))
 }
 
 // composes reports whether a letter and a mark form one letter, such as é.

@@ -26,6 +26,9 @@ type Vocabulary interface {
 	// letters a to z, in which each star stands for one letter. It returns "" if no
 	// word fits, or more than one, or if the vocabulary cannot be searched.
 	Complete(pattern string) string
+	// OneLanguage reports whether the words are those of one language. In several, letters
+	// that are swapped and words that are joined too often look like another word.
+	OneLanguage() bool
 }
 
 // Reading is a text with disguise undone. Text is the new text; Original maps its bytes

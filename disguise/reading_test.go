@@ -1,6 +1,7 @@
 package disguise_test
 
 import (
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -268,6 +269,34 @@ func BenchmarkReadLength(b *testing.B) {
 					disguise.Read(text, tok)
 				}
 			})
+		}
+	}
+}
+
+// pieces is a vocabulary of many languages: words by their tokens.
+type pieces map[string]int
+
+func (p pieces) Weigh(spaced string) (tokens int, rank int64) {
+	word := strings.ToLower(strings.TrimSpace(spaced))
+	if n := p[word]; n > 0 {
+		return n, int64(len(word))
+	}
+	return len(word), math.MaxInt64
+}
+
+func (pieces) Complete(string) string { return "" }
+
+func (pieces) OneLanguage() bool { return false }
+
+// In a vocabulary of many languages a rare word looks like another one with swapped letters, or like
+// several, and ı is a letter of Turkish.
+func TestReadInManyLanguages(t *testing.T) {
+	words := pieces{"sıfır": 1, "sifir": 2, "tulsi": 2, "tulis": 1, "kleinanzeigen": 3, "klein": 1, "anzeigen": 1, "idiot": 1}
+	for text, want := range map[string]string{
+		"sıfır": "sıfır", "tulsi": "tulsi", "Kleinanzeigen": "Kleinanzeigen", "1d10t": "idiot", "іdіоt": "idiot", "ıdıot": "idiot",
+	} {
+		if got := disguise.Read(text, words).Text; got != want {
+			t.Errorf("Read(%q) = %q, want %q", text, got, want)
 		}
 	}
 }

@@ -235,7 +235,7 @@ func (rd reader) readWord(w *rewriting, at, whole stretch) {
 			spaced = text[at.start-1 : at.end] // no allocation for most words
 		}
 		if cost, _ := rd.Weigh(spaced); cost > 1 {
-			_ = rd.readCapitals(w, at, cost) || rd.readSwapped(w, at) || rd.readJoined(w, at, cost)
+			_ = rd.readCapitals(w, at, cost) || rd.OneLanguage() && (rd.readSwapped(w, at) || rd.readJoined(w, at, cost))
 		}
 	}
 }

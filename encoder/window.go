@@ -2,6 +2,7 @@ package encoder
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/toxscreen/toxscreen/tokenize"
@@ -70,11 +71,14 @@ func firstBreak(text string, offsets []tokenize.Offset, low, high int) int {
 // sentenceEndsBefore reports whether a sentence ends between tokens i-1 and
 // i: at a line break, after a CJK full stop, or after another stop and a space.
 // An abbreviation also ends a sentence by this rule. That only moves the end of
-// a window.
+// a window. Blanks that token i begins with, as SentencePiece's do, are before it.
 func sentenceEndsBefore(text string, offsets []tokenize.Offset, i int) bool {
-	before, after := int(offsets[i-1].End), int(offsets[i].Start)
+	before, after, end := int(offsets[i-1].End), int(offsets[i].Start), int(offsets[i].End)
 	if after < before {
 		return false
+	}
+	if after < end {
+		after = end - len(strings.TrimLeftFunc(text[after:end], unicode.IsSpace))
 	}
 	gap := text[before:after]
 	if strings.ContainsAny(gap, "\n\u2028\u2029") {

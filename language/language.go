@@ -511,7 +511,10 @@ func (k Known) tell(s sample, before kind) kind {
 	switch {
 	case s.noise && s.latin+s.other == 0:
 		return kind{odd: true}
-	case latin && !k.languages[whatlanggo.Hin] && s.other == 0 && s.hindi >= minOthers && s.hindi > s.english && s.hindi > s.others/2:
+	case latin && s.other == 0 && s.hindi >= minOthers && s.hindi > s.english && s.hindi > s.others/2:
+		if k.languages[whatlanggo.Hin] {
+			return kind{home: true}
+		}
 		return kind{foreign: true, shown: true, lang: whatlanggo.Hin, sure: true, latinHindi: true}
 	case latin && k.english && s.english*100 >= englishShare*s.words:
 		return kind{home: s.english > 1 && k.isEnglish(s)}

@@ -204,6 +204,45 @@ func TestSureParts(t *testing.T) {
 	}
 }
 
+// twenty are the languages of the embedded models.
+var twenty = []string{"ar", "cs", "de", "en", "es", "fr", "hi", "id", "it", "ja", "ko", "nl", "pl", "pt", "ru", "sv", "tr", "uk", "vi", "zh"}
+
+// TestTwentyLanguagesAreKnown: of ordinary texts of 60 letters and more, hardly one in these languages
+// is certainly in another one. Some are: Russian rows have Bulgarian ones among them.
+func TestTwentyLanguagesAreKnown(t *testing.T) {
+	known := language.New(twenty)
+	for _, code := range append([]string{"hi-Latn"}, twenty...) {
+		if code == "en" {
+			continue
+		}
+		rows, certain := 0, map[string]int{}
+		for _, r := range readRows(t, filepath.Join(os.Getenv("TOXSCREEN_DATA"), "natural", "natural_"+code+".jsonl.gz")) {
+			letters := 0
+			for _, c := range r.Text {
+				if unicode.IsLetter(c) {
+					letters++
+				}
+			}
+			if r.Split != "dev" || letters < 60 {
+				continue
+			}
+			rows++
+			if got := known.Read(r.Text); got.Certain {
+				certain[got.Other.Code]++
+			}
+		}
+		all := 0
+		for _, n := range certain {
+			all += n
+		}
+		share := 100 * float64(all) / float64(rows)
+		t.Logf("%-7s %3d rows, %.1f %% certainly in another language: %v", code, rows, share, certain)
+		if share > 0.5 && code != "hi-Latn" || share > 3 {
+			t.Errorf("%s: %.1f %% of the rows are certainly in another language", code, share)
+		}
+	}
+}
+
 // bands are ranges of length in characters, with the minimum share of sentences
 // that must get a warning.
 var bands = []struct {

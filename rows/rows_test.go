@@ -182,7 +182,7 @@ func TestRowsThatAreNotDecided(t *testing.T) {
 	var limits toxscreen.Limits
 	limits.Scores.Set(toxscreen.Toxicity, 0.5)
 	for ending, want := range map[string]string{
-		".jsonl":   `{"row":1,"score":0.01,"not_decided":"` + reason + `","unsupported_language":"de","direction":"higher_is_more_toxic","spans":[],`,
+		".jsonl":   `{"row":1,"score":0.01,"not_decided":"` + reason + `","language":"de","unsupported_language":"de","direction":"higher_is_more_toxic","spans":[],`,
 		".csv":     "\n1,,0.01,,,0.01,,0.01,,,0.01,,,[],\"[\"\"" + reason + ": its scores mean little\"\"]\",\"" + reason + "\",,\n",
 		".parquet": `"input":{"row":1,"score":0.01,"flagged":null,"severity":null,"toxicity":0.01,`,
 	} {

@@ -29,7 +29,7 @@ type scoring struct {
 func newScoring(screener *toxscreen.Screener, o Options) *scoring {
 	return &scoring{
 		screener: screener, unit: o.OffsetUnit, limits: o.Limits,
-		model: screener.Info().Scale.Of(screener.Info().Version), finder: screener.Versions().Entities, early: screener.EndsEarly(), judged: screener.HasJudge(),
+		model: screener.Info().Scale.Of(screener.Versions().Model), finder: screener.Versions().Entities, early: screener.EndsEarly(), judged: screener.HasJudge(),
 	}
 }
 

@@ -88,7 +88,7 @@ func (s *Server) healthRoutes(mux *http.ServeMux) {
 		writeJSON(w, http.StatusOK, map[string]bool{"alive": true})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		r := readiness{Ready: !s.ending.Load(), Model: s.screener.Info().Version, Judge: s.judge.Load().(string), Feedback: s.config.Feedback != nil}
+		r := readiness{Ready: !s.ending.Load(), Model: s.screener.Versions().Model, Judge: s.judge.Load().(string), Feedback: s.config.Feedback != nil}
 		if t, ok := s.judgeTrust(); ok {
 			r.JudgeTrust = &t
 		}

@@ -153,18 +153,22 @@ func (enc *Encoding) append(id int64, at Offset) {
 
 // Weigh returns how many tokens a text takes and the highest id among them, which ranks
 // words: vocabularies begin with frequent ones. A word should have a blank before it;
-// otherwise a byte-level model has different tokens for it. A text without tokens, or one
-// that cannot be encoded, counts as one token per byte and ranks last.
+// otherwise a byte-level model has different tokens for it. A text without tokens, with one
+// that the vocabulary lacks, or that cannot be encoded, counts as one token per byte and ranks last.
 func (t *Tokenizer) Weigh(text string) (tokens int, rank int64) {
 	enc := encodings.Get().(*Encoding)
 	defer encodings.Put(enc)
-	if err := t.Encode(text, enc); err != nil || len(enc.IDs) == 0 {
+	if err := t.Encode(text, enc); err != nil || len(enc.IDs) == 0 || slices.Contains(enc.IDs, t.unknown) {
 		return len(text), math.MaxInt64
 	}
 	return len(enc.IDs), slices.Max(enc.IDs)
 }
 
 var encodings = sync.Pool{New: func() any { return new(Encoding) }}
+
+// OneLanguage reports whether the vocabulary is of one language, as far as its kind tells:
+// Unigram's, as in XLM-RoBERTa, are mostly of many.
+func (t *Tokenizer) OneLanguage() bool { return t.kind != "Unigram" }
 
 // Complete returns the only word of the vocabulary that fits a pattern, in which a star
 // stands for any letter from a to z. It returns "" if no word fits, or more than one, and

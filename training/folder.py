@@ -48,9 +48,11 @@ class Output:
 
 
 def sentence_ends_before(text: str, offsets, i: int) -> bool:
-    before, after = offsets[i - 1][1], offsets[i][0]
+    before, (after, end) = offsets[i - 1][1], offsets[i]
     if after < before:
         return False
+    while after < end and text[after].isspace():  # as a token of SentencePiece begins
+        after += 1
     gap = text[before:after]
     if any(c in gap for c in "\n\u2028\u2029"):
         return True

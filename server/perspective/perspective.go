@@ -219,7 +219,7 @@ func (r *Analyze) CheckLanguage(supported []string, language toxscreen.Language,
 	detected := codes(language)
 	unsupported := &languageNotSupported{RequestedLanguages: r.Languages}
 	switch {
-	case len(supported) == 0, len(r.Languages) == 0 && decided, statedLanguage(r.Languages, supported) != "":
+	case len(supported) == 0, len(r.Languages) == 0 && decided, len(supportedOf(r.Languages, supported)) > 0:
 		return nil
 	case len(r.Languages) == 0 && len(detected) == 0:
 		return invalid("LANGUAGE_DETECTION_FAILED", "Unable to detect language")
@@ -250,13 +250,22 @@ func codes(language toxscreen.Language) []string {
 	return []string{language.Code}
 }
 
-// statedLanguage returns the first of the languages that a request states and that the model
-// supports; "" if it supports none of them.
-func statedLanguage(stated, supported []string) string {
+// supportedOf returns those of the languages that a request states that the model supports.
+func supportedOf(stated, supported []string) []string {
+	var of []string
 	for _, code := range stated {
 		if slices.ContainsFunc(supported, func(c string) bool { return toxscreen.SameLanguage(c, code) }) {
-			return code
+			of = append(of, code)
 		}
+	}
+	return of
+}
+
+// statedLanguage returns the language that a request states if the model supports one of those
+// that it states; "" if it supports none, and if it supports several: the comment shows which.
+func statedLanguage(stated, supported []string) string {
+	if of := supportedOf(stated, supported); len(of) == 1 {
+		return of[0]
 	}
 	return ""
 }

@@ -163,6 +163,7 @@ class Result:
     flagged: bool | None = None  # whether an attribute is at or over its threshold; None if the text is not decided
     severity: str | None = None  # none, mild, moderate or severe
     not_decided: str | None = None  # why the text is called neither toxic nor clean
+    language: str | None = None  # ISO 639 or BCP 47 code of the language that the text seems to be in, or None if it is not known
     unsupported_language: str | None = None  # ISO 639 code
     attributes: Mapping[str, AttributeResult] = dataclasses.field(default_factory=dict)
     passages: tuple[Passage, ...] | None = None  # at most three, the worst first; None if nothing stands out
@@ -232,6 +233,7 @@ def parse(line: bytes, id: Any, text: str, warnings: tuple[str, ...] = ()) -> Re
         get("flagged"),
         get("severity"),
         get("not_decided"),
+        get("language"),
         get("unsupported_language"),
         {
             name: AttributeResult(a["score"], a["classifier"], a["threshold"], a.get("flagged"), a.get("plain"), a.get("judge"))
