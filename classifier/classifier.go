@@ -220,10 +220,13 @@ func (c *Classifier) classify(ctx context.Context, text string, leave encoder.Le
 	return found, nil
 }
 
-// unread reports whether a text has letters and the tokenizer knows none of them.
+// unread reports whether a text has letters and the tokenizer knows none of them. SentencePiece's
+// blank before a word shares the first letter with the token behind it.
 func unread(text string, enc *tokenize.Encoding, unknown int64) bool {
 	for i, id := range enc.IDs {
-		if o := enc.Offsets[i]; id != unknown && hasLetter(text[o.Start:o.End]) {
+		o := enc.Offsets[i]
+		isBlank := i+1 < len(enc.IDs) && enc.IDs[i+1] == unknown && enc.Offsets[i+1].Start < o.End
+		if id != unknown && !isBlank && hasLetter(text[o.Start:o.End]) {
 			return false
 		}
 	}

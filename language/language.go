@@ -174,6 +174,9 @@ type Text struct {
 	// the language of its longest foreign part.
 	Foreign bool
 	Other   Finding
+	// Likely is the language that a text seems to be in as a whole which is too short for Foreign.
+	// It may well be another one.
+	Likely Finding
 	// Certain is true if Foreign is true and the text has at least 40 letters: fewer do not
 	// show a language reliably.
 	Certain bool
@@ -285,6 +288,8 @@ func (k Known) isSure(p piece, text string) bool {
 func (t *Text) mark(text string, found kind) {
 	if t.Certain = hasLetters(text, certain); t.Certain || found.shown {
 		t.Foreign, t.Other = true, found.finding()
+	} else {
+		t.Likely = found.finding()
 	}
 }
 

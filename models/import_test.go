@@ -512,7 +512,7 @@ func TestImportIsOneStep(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		for _, e := range entries[1:] {
+		for _, e := range entries[2:] {
 			if _, err := models.Verify(e.Folder.FS); err != nil {
 				t.Errorf("%s is there in part: %v", e.Name, err)
 			}
@@ -528,8 +528,8 @@ func TestImportIsOneStep(t *testing.T) {
 			if entries, err = models.List(parent); err != nil {
 				t.Fatal(err)
 			}
-			if len(entries) != 2 {
-				t.Errorf("%d models are listed after the import, want the default one and the new one", len(entries))
+			if len(entries) != 3 {
+				t.Errorf("%d models are listed after the import, want the two embedded ones and the new one", len(entries))
 			}
 			return
 		default:

@@ -285,8 +285,8 @@ func (m Manifest) Validate() error {
 	if !namePattern.MatchString(m.Name) {
 		wrong("name: %q must be made of a-z, 0-9 and -", m.Name)
 	}
-	if m.Name == DefaultName {
-		wrong("name: %q is reserved for the embedded model", m.Name)
+	if isEmbedded(m.Name) {
+		wrong("name: %q is reserved for an embedded model", m.Name)
 	}
 	if !versionPattern.MatchString(m.Version) {
 		wrong("version: %q must be like 1.0.0", m.Version)

@@ -142,7 +142,7 @@ func TestManifestErrors(t *testing.T) {
 		{"broken JSON", `"version": "1.0.0",`, `"version": "1.0.0"`, "line 5: invalid character"},
 		{"format of the future", `"format": 1`, `"format": 2`, "format: 2 is not known to this version"},
 		{"name", `"name": "tiny"`, `"name": "Tiny model"`, `name: "Tiny model" must be made of`},
-		{"name of the embedded model", `"name": "tiny"`, `"name": "default"`, `name: "default" is reserved for the embedded model`},
+		{"name of the embedded model", `"name": "tiny"`, `"name": "default"`, `name: "default" is reserved for an embedded model`},
 		{"version", `"version": "1.0.0"`, `"version": "one"`, `version: "one" must be like 1.0.0`},
 		{"no license", `"license": "Apache-2.0"`, `"license": ""`, "license: missing"},
 		{"hash too short", `"tokenizer.json": "sha256:`, `"tokenizer.json": "sha256:00`, "is not a hash"},

@@ -13,7 +13,8 @@
 //
 // A model's name, here and on the command line, means
 //
-//   - the model embedded in the binary, if it is "default" or empty;
+//   - the model of English that is embedded in the binary, if it is "default" or empty;
+//   - the embedded model of many languages, if it is "multilingual";
 //   - the folder at that path, if [IsPath] says so;
 //   - else the imported model of that name, which is a folder in [UserDir].
 package models
@@ -87,14 +88,18 @@ func (m *Model) Info() toxscreen.ModelInfo {
 // ReadLanguage implements [toxscreen.LanguageReader] with the languages of the manifest. It
 // reads the text in plain typography.
 func (m *Model) ReadLanguage(text string) (toxscreen.Language, []toxscreen.LanguagePart) {
+	return readLanguage(m.known, m.manifest.Languages, text)
+}
+
+func readLanguage(known language.Known, codes []string, text string) (toxscreen.Language, []toxscreen.LanguagePart) {
 	plain := disguise.Fold(text)
-	read := m.known.Read(plain.Text)
+	read := known.Read(plain.Text)
 	found := toxscreen.Language{Code: read.Other.Code, Foreign: read.Foreign, Certain: read.Certain}
 	if read.Other.Sure {
 		found.Name = read.Other.Name
 	}
-	if known := m.manifest.Languages; !read.Foreign && len(known) == 1 {
-		found.Code = known[0]
+	if !read.Foreign && len(codes) == 1 {
+		found.Code = cmp.Or(read.Likely.Code, codes[0])
 	}
 	parts := make([]toxscreen.LanguagePart, len(read.Parts))
 	for i, p := range read.Parts {
@@ -182,17 +187,24 @@ func open(fsys fs.FS, o Options) (*Model, error) {
 // Folder is the folder of a model.
 type Folder struct {
 	FS   fs.FS  // its files
-	Path string // empty for the embedded model
+	Path string // empty for the embedded models
+	name string // of an embedded model
 }
 
-// String returns the path, or "default" for the embedded model.
-func (f Folder) String() string { return cmp.Or(f.Path, DefaultName) }
+// String returns the path, or the name of an embedded model.
+func (f Folder) String() string { return cmp.Or(f.Path, f.name) }
+
+// Embedded reports whether the model is part of the program.
+func (f Folder) Embedded() bool { return f.Path == "" }
 
 // Resolve returns the folder for a name, see the package comment. Reading its
 // manifest shows whether it is a model.
 func Resolve(name string) (Folder, error) {
-	if name == "" || name == DefaultName {
-		return Folder{FS: Default()}, nil
+	switch name {
+	case "", DefaultName:
+		return Folder{FS: Default(), name: DefaultName}, nil
+	case MultilingualName:
+		return Folder{FS: multilingual(), name: MultilingualName}, nil
 	}
 	if !IsPath(name) {
 		return inUserDir(name)
@@ -217,8 +229,8 @@ func IsPath(name string) bool {
 // Remove deletes an imported model from [UserDir]. It refuses the embedded model and
 // folders elsewhere. Other processes that have opened the model keep it.
 func Remove(name string) error {
-	if name == "" || name == DefaultName {
-		return errors.New("failed to remove model: the default model is part of the program")
+	if name == "" || isEmbedded(name) {
+		return fmt.Errorf("failed to remove model: the model %s is part of the program", cmp.Or(name, DefaultName))
 	}
 	if IsPath(name) {
 		return fmt.Errorf("failed to remove model: %s is a path: only imported models, named without a path, are removed", name)
@@ -283,11 +295,17 @@ type Entry struct {
 	Err      error    // why the manifest is unusable
 }
 
-// List returns the embedded model and then those in dir by name. It reads their
+// isEmbedded reports whether a name is that of an embedded model.
+func isEmbedded(name string) bool { return name == DefaultName || name == MultilingualName }
+
+// List returns the embedded models and then those in dir by name. It reads their
 // manifests but not their files; see [Verify]. A missing dir contains no
 // models.
 func List(dir string) ([]Entry, error) {
-	entries := []Entry{{Name: DefaultName, Folder: Folder{FS: Default()}}}
+	entries := []Entry{
+		{Name: DefaultName, Folder: Folder{FS: Default(), name: DefaultName}},
+		{Name: MultilingualName, Folder: Folder{FS: multilingual(), name: MultilingualName}},
+	}
 	found, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("failed to list models: %w", err)

@@ -369,7 +369,7 @@ func TestResolve(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"minr":     "available models: default, here, mine",
+		"minr":     "available models: default, multilingual, here, mine",
 		"./mine":   "no such file",
 		"./file":   "./file is a file: a model is a folder with a manifest.json",
 		"there":    "for the folder in the working folder, use ./there",
@@ -415,10 +415,10 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %v", e.Name, e.Err)
 		}
 	}
-	if want := []string{"default", "a", "b", "empty", "link"}; !slices.Equal(names, want) {
+	if want := []string{"default", "multilingual", "a", "b", "empty", "link"}; !slices.Equal(names, want) {
 		t.Errorf("got %q, want %q", names, want)
 	}
-	if entries, err = models.List(filepath.Join(dir, "none")); err != nil || len(entries) != 1 {
+	if entries, err = models.List(filepath.Join(dir, "none")); err != nil || len(entries) != 2 {
 		t.Errorf("got %d models and %v from a missing folder", len(entries), err)
 	}
 }

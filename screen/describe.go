@@ -26,7 +26,7 @@ func (d Diagnosis) Parts(line func(name, format string, args ...any)) {
 	if d.Model.Identity != "" {
 		line("model", "%s, license %s", d.Model.Identity, d.Model.License)
 		where, files, spans := d.Model.Folder, "files match the manifest", "with spans"
-		if where == models.DefaultName {
+		if where == models.DefaultName || where == models.MultilingualName {
 			where = "inside the binary"
 		}
 		if !d.Model.Verified {
@@ -46,6 +46,13 @@ func (d Diagnosis) Parts(line func(name, format string, args ...any)) {
 		}
 	} else {
 		line("model", "no working model")
+	}
+	if d.Multilingual.Identity != "" {
+		files := "files match the manifest"
+		if !d.Multilingual.Verified {
+			files = "files do NOT match the manifest"
+		}
+		line("languages", "%s, %s, opened by the first text that is not surely English", d.Multilingual.Identity, files)
 	}
 	line("threads", "%d on %s", d.Threads, plural.Count(d.Cores, "core", "cores"))
 }

@@ -33,6 +33,11 @@ type Diagnosis struct {
 		Spans      bool                  `json:"spans"`
 		Variants   []models.Variant      `json:"variants,omitempty"`
 	} `json:"model"`
+	// Multilingual is the model of many languages; absent beside a model of one's own.
+	Multilingual struct {
+		Identity string `json:"identity,omitempty"`
+		Verified bool   `json:"verified"` // likewise
+	} `json:"multilingual,omitzero"`
 	Provider          encoder.Provider `json:"provider"`
 	Cores             int              `json:"cores"`
 	Threads           int              `json:"threads"` // concurrent runs of the model
@@ -175,6 +180,27 @@ func (d *Diagnosis) examineModel(name string) error {
 		return fmt.Errorf("model %s: %w", folder, err)
 	}
 	d.Model.Verified = true
+	if name != "" && name != models.DefaultName {
+		return nil
+	}
+	return d.examineMultilingual()
+}
+
+// examineMultilingual checks the manifest and the files of the embedded model of many languages.
+func (d *Diagnosis) examineMultilingual() error {
+	folder, err := models.Resolve(models.MultilingualName)
+	if err != nil {
+		return err
+	}
+	manifest, err := models.ReadManifest(folder.FS)
+	if err != nil {
+		return fmt.Errorf("model %s: %w", folder, err)
+	}
+	d.Multilingual.Identity = manifest.Identity()
+	if _, err := models.Verify(folder.FS); err != nil {
+		return fmt.Errorf("model %s: %w", folder, err)
+	}
+	d.Multilingual.Verified = true
 	return nil
 }
 

@@ -29,8 +29,9 @@ import (
 
 // Settings select what is opened. The zero value of each field is its default.
 type Settings struct {
-	// Model is the name of a model, or its folder; see package models. Default: the
-	// embedded model.
+	// Model is the name of a model, or its folder; see package models. Default: the embedded
+	// model of English, and that of many languages for texts, and parts of texts, that are not
+	// surely English, see [toxscreen.WithMultilingual].
 	Model string
 	// Library is the path of ONNX Runtime's library. Default: the one that
 	// [encoder.FindLibrary] finds.
@@ -100,6 +101,7 @@ type Screener struct {
 	*toxscreen.Screener
 
 	model    *models.Model
+	others   *models.Multilingual // nil beside a model of one's own
 	settings Settings
 	finder   *Finder        // nil if personal data is not looked for
 	fusion   *fusion.Fusion // without a judge
@@ -115,10 +117,12 @@ func Open(s Settings) (*Screener, error) {
 	if err := s.checkScale(); err != nil {
 		return nil, err
 	}
-	model, err := models.Open(s.Model, models.Options{Library: s.Library, Provider: s.Provider, Threads: s.Threads})
+	options := models.Options{Library: s.Library, Provider: s.Provider, Threads: s.Threads}
+	model, err := models.Open(s.Model, options)
 	if err != nil {
 		return nil, err
 	}
+	stated := s.Thresholds
 	if s.Thresholds, err = s.inForce(model.Manifest()); err != nil {
 		return nil, errors.Join(err, model.Close())
 	}
@@ -133,6 +137,11 @@ func Open(s Settings) (*Screener, error) {
 		return nil, errors.Join(err, model.Close())
 	}
 	screener.model, screener.settings = model, s
+	if s.Model == "" || s.Model == models.DefaultName {
+		if err := screener.openMultilingual(options, stated); err != nil {
+			return nil, errors.Join(err, screener.Close())
+		}
+	}
 	if s.WithPII {
 		if screener.finder, err = OpenFinder(s); err != nil {
 			return nil, errors.Join(err, screener.Close())
@@ -140,6 +149,24 @@ func Open(s Settings) (*Screener, error) {
 		screener.Screener = screener.With(toxscreen.WithEntities(screener.finder))
 	}
 	return screener, nil
+}
+
+// openMultilingual opens the model of many languages. The thresholds that the caller states count for
+// it, too; the others are its own, for the sensitivity. It has no other scale than the guideline's.
+func (s *Screener) openMultilingual(options models.Options, stated toxscreen.Scores) error {
+	others, err := models.OpenMultilingual(options)
+	if err != nil {
+		return err
+	}
+	s.others = others
+	own := s.settings
+	own.Scale, own.Thresholds = "", stated
+	thresholds, err := own.inForce(others.Manifest())
+	if err != nil {
+		return err
+	}
+	s.Screener = s.With(toxscreen.WithMultilingual(others, thresholds))
+	return nil
 }
 
 // checkScale refuses what belongs to the guideline's scale where scores are on another one. Nobody has
@@ -223,18 +250,23 @@ func on(classifier toxscreen.Classifier, s Settings) (*Screener, error) {
 	return opened, nil
 }
 
-// Close closes the model, the finder of personal data and the judge.
+// Close closes the models, the finder of personal data and the judge.
 func (s *Screener) Close() error {
 	s.close()
+	var errs []error
 	if s.finder != nil {
-		return errors.Join(s.finder.Close(), s.model.Close())
+		errs = append(errs, s.finder.Close())
 	}
-	return s.model.Close()
+	if s.others != nil {
+		errs = append(errs, s.others.Close())
+	}
+	return errors.Join(append(errs, s.model.Close())...)
 }
 
 // OtherScales returns, if s scores on the guideline's scale, a Screener for each other scale of the
-// model. It has the limits and the language of s and the thresholds of the model, and asks no judge.
-// It uses the model of s, and must not be used after s is closed.
+// model. Texts in other languages than English are scored on the guideline's scale there, too. It has
+// the limits and the language of s and the thresholds of the models, and asks no judge. It uses the
+// models of s, and must not be used after s is closed.
 func (s *Screener) OtherScales() map[toxscreen.Scale]*toxscreen.Screener {
 	if !s.settings.Scale.IsGuideline() {
 		return nil
@@ -245,7 +277,11 @@ func (s *Screener) OtherScales() map[toxscreen.Scale]*toxscreen.Screener {
 		if err != nil {
 			panic(err) // the manifest has the scale
 		}
-		others[scale] = toxscreen.New(view, append(s.settings.options(), toxscreen.WithoutJudge(fmt.Sprintf("no judge is asked about scores on the scale %s", scale)))...)
+		options := append(s.settings.options(), toxscreen.WithoutJudge(fmt.Sprintf("no judge is asked about scores on the scale %s", scale)))
+		if s.others != nil {
+			options = append(options, toxscreen.WithMultilingual(s.others, toxscreen.Scores{}))
+		}
+		others[scale] = toxscreen.New(view, options...)
 	}
 	return others
 }

@@ -13,13 +13,14 @@ import (
 // Versions are what results depend on. Their JSON form is the output of `toxscreen version
 // --format json`.
 type Versions struct {
-	Toxscreen   string `json:"toxscreen"`
-	Commit      string `json:"commit,omitempty"` // if the binary was built in a clone with git
-	Go          string `json:"go"`
-	Platform    string `json:"platform"`
-	Model       string `json:"model"`    // the embedded one
-	Entities    string `json:"entities"` // what finds personal data by default
-	ONNXRuntime struct {
+	Toxscreen    string `json:"toxscreen"`
+	Commit       string `json:"commit,omitempty"` // if the binary was built in a clone with git
+	Go           string `json:"go"`
+	Platform     string `json:"platform"`
+	Model        string `json:"model"`        // the embedded one of English
+	Multilingual string `json:"multilingual"` // the embedded one of many languages
+	Entities     string `json:"entities"`     // what finds personal data by default
+	ONNXRuntime  struct {
 		BuiltFor string `json:"built_for"`
 		Oldest   string `json:"oldest"`
 		Found    string `json:"found,omitempty"`
@@ -35,6 +36,10 @@ func ReadVersions(s Settings) (Versions, error) {
 	if err != nil {
 		return Versions{}, fmt.Errorf("failed to read the embedded model: %w", err)
 	}
+	others, err := models.OpenMultilingual(models.Options{})
+	if err != nil {
+		return Versions{}, err
+	}
 	finder, err := OpenFinder(Settings{})
 	if err != nil {
 		return Versions{}, err
@@ -45,8 +50,8 @@ func ReadVersions(s Settings) (Versions, error) {
 		Commit:    commit(),
 		Go:        runtime.Version(),
 		Platform:  runtime.GOOS + "/" + runtime.GOARCH,
-		Model:     manifest.Identity(),
-		Entities:  finder.Version(),
+		Model:     manifest.Identity(), Multilingual: others.Info().Version,
+		Entities: finder.Version(),
 	}
 	v.ONNXRuntime.BuiltFor, v.ONNXRuntime.Oldest = encoder.LibraryVersion, encoder.MinLibraryVersion
 	library, err := encoder.LoadLibrary(s.Library, s.Provider)
@@ -89,6 +94,6 @@ func (v Versions) Text() string {
 	if v.Commit != "" {
 		built = " of commit " + v.Commit
 	}
-	return fmt.Sprintf("toxscreen     %s%s\nmodel         %s\nentities      %s\nonnxruntime   %s (built for %s)\ngo            %s %s\n",
-		v.Toxscreen, built, v.Model, v.Entities, found, v.ONNXRuntime.BuiltFor, v.Go, v.Platform)
+	return fmt.Sprintf("toxscreen     %s%s\nmodel         %s\nlanguages     %s\nentities      %s\nonnxruntime   %s (built for %s)\ngo            %s %s\n",
+		v.Toxscreen, built, v.Model, v.Multilingual, v.Entities, found, v.ONNXRuntime.BuiltFor, v.Go, v.Platform)
 }

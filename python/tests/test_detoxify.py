@@ -80,16 +80,21 @@ def test_what_would_be_scored_as_other_texts_is_a_type_error(screener: Screener)
         model.predict(b"you idiot")  # type: ignore[arg-type]
 
 
-def test_texts_in_other_languages_get_a_warning(screener: Screener) -> None:
+def test_texts_in_unknown_languages_get_a_warning(screener: Screener) -> None:
     model = Detoxify(screener=screener)
-    with pytest.warns(UserWarning, match="^1 of 2 texts seem not to be English, first text 1: their scores mean little$") as warned:
-        model.predict(["thank you", "Das Wetter ist heute wirklich schön, wir gehen spazieren."])
+    with pytest.warns(UserWarning, match="^1 of 2 texts seem to be in an unknown language, first text 1: their scores mean little$") as warned:
+        model.predict(["Das Wetter ist heute schön.", "Tänään on todella kaunis ilma ja lähdemme kävelylle puistoon."])
     assert warned[0].filename == __file__
 
 
+def test_the_multilingual_model_has_the_attributes_of_unbiased(screener: Screener) -> None:
+    texts = ["Du bist so ein dummes Arschloch, halt die Fresse.", "Hoje o tempo está bonito e vamos ao parque."]
+    predicted = Detoxify("multilingual", screener=screener).predict(texts)
+    assert predicted == Detoxify("unbiased", screener=screener).predict(texts)
+    assert predicted["insult"][0] > 0.5 > predicted["insult"][1]
+
+
 def test_what_toxscreen_cannot_do_is_an_error_at_once() -> None:
-    with pytest.raises(ValueError, match='^failed to open the model "multilingual": toxscreen scores English; use "unbiased"'):
-        Detoxify("multilingual")
     with pytest.raises(ValueError, match="^failed to open the model 'biased': it must be one of original, "):
         Detoxify("biased")
     with pytest.raises(ValueError, match="^failed to open the model on cuda: .*TOXSCREEN_PROVIDER=cuda"):

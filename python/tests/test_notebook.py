@@ -17,8 +17,8 @@ def test_repr_is_one_short_line_without_the_text(screener: Screener) -> None:
     harmless, missing = screener.score_many(rows)
     assert re.fullmatch(r"<Result id=7 score=0\.0\d\d not flagged>", repr(harmless))
     assert repr(missing) == "<Result id='b' not scored: the text is missing>"
-    german = screener.score("Das Wetter ist heute wirklich schön, also gehen wir am Nachmittag im Wald spazieren und danach etwas essen.")
-    assert re.fullmatch(r"<Result score=0\.\d{3} not decided: .+>", repr(german))
+    finnish = screener.score("Tänään on todella kaunis ilma, joten lähdemme iltapäivällä kävelylle metsään ja sen jälkeen syömään.")
+    assert re.fullmatch(r"<Result score=0\.\d{3} not decided: .+>", repr(finnish))
     assert repr(Result()) == "<Result not decided>"
 
 

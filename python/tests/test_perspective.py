@@ -22,7 +22,7 @@ STORIES = Path(__file__).resolve().parents[2] / "scripts" / "clients" / "python"
 
 RUDE = "You are a stupid idiot. Have a nice day."
 ATTRIBUTES = ("TOXICITY", "SEVERE_TOXICITY", "IDENTITY_ATTACK", "INSULT", "PROFANITY", "THREAT", "SEXUALLY_EXPLICIT")
-GERMAN = "Das Wetter ist heute wirklich schön, wir gehen spazieren."
+FINNISH = "Tänään on todella kaunis ilma ja lähdemme kävelylle puistoon."
 
 
 def comment(text: object, **fields: object) -> dict[str, object]:
@@ -38,16 +38,19 @@ ANSWERED = {
     "a threshold": comment("Thank you.", requestedAttributes={"TOXICITY": {"scoreThreshold": 0.5}}),
     "a model of Google's": comment(RUDE, requestedAttributes={"TOXICITY@6": {}, "INSULT_EXPERIMENTAL": {}}),
     "an attribute that is not measured": comment(RUDE, requestedAttributes={"TOXICITY": {}, "FLIRTATION": {}}),
-    "a language": comment(GERMAN, languages=["en"]),
-    "no language that is supported": comment(GERMAN, dropUnsupportedAttributes=True),
+    "a language": comment(FINNISH, languages=["en"]),
+    "German": comment("Du bist so ein dummes Arschloch.", languages=["de"]),
+    "a language that is found": comment("Я не знаю, что ты хочешь этим сказать, говори яснее."),
+    "several languages": comment("Hoy hace buen tiempo y vamos al parque.", languages=["en", "es"]),
+    "no language that is supported": comment(FINNISH, dropUnsupportedAttributes=True),
     "a token, and not to be stored": comment(RUDE, clientToken="c1", sessionId="s", communityId="forum", doNotStore=True),
     "a context": comment(RUDE, context={"entries": [{"text": "Hello"}]}),
 }
 
 REFUSED = {
     "an empty text": comment(""),
-    "another language": comment(GERMAN),
-    "another language, as the request says": comment("Guten Tag", languages=["de"]),
+    "another language": comment(FINNISH),
+    "another language, as the request says": comment("Hyvää päivää", languages=["fi"]),
     "an unknown attribute": comment(RUDE, requestedAttributes={"TOXICTY": {}}),
     "only attributes that are not measured": comment(RUDE, requestedAttributes={"FLIRTATION": {}}),
     "no attributes": {"comment": {"text": RUDE}},
@@ -96,7 +99,7 @@ def test_a_batch_passes_on_what_googles_client_passes_on(client: perspective.Cli
         seen: list[tuple[str, str, Any, Any]] = []
         batch = service.new_batch_http_request(callback=lambda *answer: seen.append(("all", *answer)))
         batch.add(service.comments().analyze(body=comment(RUDE)), request_id="a rüde one\n😀")
-        batch.add(service.comments().analyze(body=comment(GERMAN)))
+        batch.add(service.comments().analyze(body=comment(FINNISH)))
         batch.add(service.comments().analyze(body=comment("Thank you 😀")), callback=lambda *answer: seen.append(("own", *answer)))
         batch.add(service.comments().suggestscore(body=suggestion("in a batch")))
         batch.add(service.comments().analyze(body=None), request_id="nothing")
@@ -142,7 +145,7 @@ def test_suggestions_are_kept_for_calibration(client: perspective.Client, google
 
 def test_existing_except_clauses_still_work(client: perspective.Client) -> None:
     with pytest.raises(errors.HttpError) as caught:
-        client.comments().analyze(body=comment(GERMAN)).execute()
+        client.comments().analyze(body=comment(FINNISH)).execute()
     assert isinstance(caught.value, perspective.HttpError)
     assert isinstance(caught.value, ToxscreenError)
     assert caught.value.error_details[0]["errorType"] == "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE"

@@ -557,7 +557,7 @@ func TestPassages(t *testing.T) {
 func TestOpensWithAnExample(t *testing.T) {
 	s := newSite(t)
 	b := s.open(t)
-	if about := b.text("header"); !strings.Contains(about, "toxscreen scores English text for toxicity") {
+	if about := b.text("header"); !strings.Contains(about, "toxscreen scores text in twenty languages for toxicity") {
 		t.Errorf("the page begins with %q", about)
 	}
 	if got := eval[string](b, `document.querySelector("#text").value`); got != example {

@@ -10,7 +10,7 @@ export const formats = {
   },
   perspective: {
     label: "Perspective", path: "v1alpha1/comments:analyze", query: "key", document: "api/perspective.md",
-    body: (text, names) => ({ comment: { text }, languages: ["en"], requestedAttributes: Object.fromEntries(names.map((name) => [name.toUpperCase(), {}])) }),
+    body: (text, names) => ({ comment: { text }, requestedAttributes: Object.fromEntries(names.map((name) => [name.toUpperCase(), {}])) }),
     hint: "High is toxic. Span offsets count UTF-16 units.",
   },
   openai: {

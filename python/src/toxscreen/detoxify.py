@@ -19,20 +19,19 @@ from toxscreen._screener import Screener
 class Detoxify:
     """Predicts as detoxify.Detoxify does, in its shape and under its names.
 
-    The scores are toxscreen's: calibrated probabilities in 0..1 that people would say so, for English. A text is scored to its end.
+    The scores are toxscreen's: calibrated probabilities in 0..1 that people would say so. A text is scored to its end.
     Safe for concurrent use.
     """
 
     def __init__(self, model_type: str = "original", *, device: object = "cpu", screener: Screener | None = None) -> None:
         """Opens a Screener that runs the whole network on every text, so that scores rank texts; or takes one, which stays open.
 
-        model_type  "original", "unbiased", and these followed by "-small": which attributes predict returns
+        model_type  "original", "unbiased", these followed by "-small", and "multilingual": which attributes predict returns.
+                    All of them score the same twenty languages
         device      "cpu"; elsewhere the model runs by toxscreen's setting provider
 
         Raises ValueError for other values, and ToxscreenError if the binary is not found.
         """
-        if model_type == "multilingual":
-            raise ValueError('failed to open the model "multilingual": toxscreen scores English; use "unbiased", which has the same attributes')
         if model_type not in _ATTRIBUTES:
             raise ValueError(f"failed to open the model {model_type!r}: it must be one of {', '.join(_ATTRIBUTES)}")
         if str(device) != "cpu":
@@ -51,7 +50,7 @@ class Detoxify:
     def predict(self, text: str | Iterable[str]) -> dict[str, float] | dict[str, list[float]]:
         """Returns the score of each attribute for a text, or the list of scores for texts, also for a single one.
 
-        Raises TypeError for what is neither, and ToxscreenError with the index of the first text that cannot be scored. Warns of texts in other languages.
+        Raises TypeError for what is neither, and ToxscreenError with the index of the first text that cannot be scored. Warns of texts in languages that no model knows.
         """
         if isinstance(text, str):
             return {name: scores[0] for name, scores in self._predict([text]).items()}
@@ -71,7 +70,9 @@ class Detoxify:
                     raise ToxscreenError(f"failed to score text {index}: the model does not measure {attribute}")
                 predictions[name].append(result.attributes[attribute].score)
         if foreign:
-            warnings.warn(f"{len(foreign)} of {index + 1} texts seem not to be English, first text {foreign[0]}: their scores mean little", stacklevel=3)
+            warnings.warn(
+                f"{len(foreign)} of {index + 1} texts seem to be in an unknown language, first text {foreign[0]}: their scores mean little", stacklevel=3
+            )
         return predictions
 
 
@@ -93,4 +94,4 @@ _UNBIASED = {
     "sexual_explicit": "sexually_explicit",
 }
 # The attributes of toxscreen by Detoxify's names, in its order.
-_ATTRIBUTES = {"original": _ORIGINAL, "unbiased": _UNBIASED, "original-small": _ORIGINAL, "unbiased-small": _UNBIASED}
+_ATTRIBUTES = {"original": _ORIGINAL, "unbiased": _UNBIASED, "multilingual": _UNBIASED, "original-small": _ORIGINAL, "unbiased-small": _UNBIASED}

@@ -52,8 +52,8 @@ func run(ctx context.Context, server, key string) error {
 		why, want string
 		request   *commentanalyzer.AnalyzeCommentRequest
 	}{
-		{"a language that is not supported", "Attribute TOXICITY does not support request languages: de", &commentanalyzer.AnalyzeCommentRequest{
-			Comment: &commentanalyzer.TextEntry{Text: "Guten Tag"}, Languages: []string{"de"},
+		{"a language that is not supported", "Attribute TOXICITY does not support request languages: fi", &commentanalyzer.AnalyzeCommentRequest{
+			Comment: &commentanalyzer.TextEntry{Text: "Hyvää päivää"}, Languages: []string{"fi"},
 		}},
 		{"no text", "Comment must be non-empty.", &commentanalyzer.AnalyzeCommentRequest{Comment: &commentanalyzer.TextEntry{}}},
 	} {
@@ -65,7 +65,7 @@ func run(ctx context.Context, server, key string) error {
 	}
 	// docs: begin
 	_, err = service.Comments.Analyze(&commentanalyzer.AnalyzeCommentRequest{
-		Comment:             &commentanalyzer.TextEntry{Text: "Das Wetter ist heute wirklich schön, wir gehen spazieren."},
+		Comment:             &commentanalyzer.TextEntry{Text: "Tänään on todella kaunis ilma ja lähdemme kävelylle puistoon."},
 		RequestedAttributes: map[string]commentanalyzer.AttributeParameters{"TOXICITY": {}},
 	}).Context(ctx).Do()
 	if err == nil || !strings.Contains(err.Error(), "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE") {

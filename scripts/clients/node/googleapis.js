@@ -32,14 +32,33 @@ async function main() {
   assert.equal(thanks.data.attributeScores.TOXICITY.spanScores[0].end, 12);
   assert(thanks.data.attributeScores.TOXICITY.summaryScore.value < 0.2, "thanks score as toxic");
 
+  // Languages of Google's, as the request says and as the server finds them.
+  const five = {
+    de: ["Du bist so ein dummes Arschloch, halt die Fresse.", "Heute ist schönes Wetter, wir gehen in den Park."],
+    es: ["Eres un idiota de mierda, cállate la boca.", "Hoy hace buen tiempo y vamos al parque."],
+    fr: ["T'es vraiment un gros con, ferme ta gueule.", "Il fait beau aujourd'hui et nous allons au parc."],
+    pt: ["Você é um idiota de merda, cala a boca.", "Hoje o tempo está bonito e vamos ao parque."],
+    hi: ["तू एक नंबर का कमीना और गधा है, चुप कर", "आज मौसम अच्छा है और हम पार्क जाएंगे"],
+  };
+  for (const [language, texts] of Object.entries(five)) {
+    for (const languages of [[language], ["en", language], []]) {
+      const [rude, fine] = await Promise.all(texts.map(async (text) => {
+        const { data } = await analyze({ comment: { text }, languages, requestedAttributes: wanted });
+        assert.deepEqual(data.languages, languages.length > 0 ? languages : [language]);
+        return data.attributeScores.TOXICITY.summaryScore.value;
+      }));
+      assert(rude > 0.5 && fine < 0.5, `${language}: ${rude} and ${fine}`);
+    }
+  }
+
   // docs: begin
   await assert.rejects(
     client.comments.analyze({
       key: KEY,
-      resource: { comment: { text: "Guten Tag" }, languages: ["de"], requestedAttributes: { TOXICITY: {} } },
+      resource: { comment: { text: "Hyvää päivää" }, languages: ["fi"], requestedAttributes: { TOXICITY: {} } },
     }),
     (error) =>
-      error.message === "Attribute TOXICITY does not support request languages: de" &&
+      error.message === "Attribute TOXICITY does not support request languages: fi" &&
       error.response.data.error.details[0].errorType === "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE",
   );
   // docs: end

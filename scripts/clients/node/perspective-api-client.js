@@ -18,10 +18,10 @@ async function main() {
   assert(friendly.attributeScores.TOXICITY.summaryScore.value < 0.2, "thanks score as toxic");
 
   await assert.rejects(
-    perspective.analyze({ comment: { text: "Guten Tag" }, languages: ["de"] }),
+    perspective.analyze({ comment: { text: "Hyvää päivää" }, languages: ["fi"] }),
     (error) =>
       error instanceof Perspective.ResponseError &&
-      error.message === "Attribute TOXICITY does not support request languages: de" &&
+      error.message === "Attribute TOXICITY does not support request languages: fi" &&
       error.response.data.error.details[0].errorType === "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE",
   );
   await assert.rejects(

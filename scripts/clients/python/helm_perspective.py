@@ -41,5 +41,5 @@ again = client.get_toxicity_scores(PerspectiveAPIRequest(text_batch=[rude, frien
 assert again.cached and again.text_to_toxicity_attributes == scores, again
 
 # A language that is not supported is an error of the whole batch, with Google's words.
-result = client.get_toxicity_scores(PerspectiveAPIRequest(text_batch=["Guten Tag"], languages=["de"]))
+result = client.get_toxicity_scores(PerspectiveAPIRequest(text_batch=["Hyvää päivää"], languages=["fi"]))
 assert not result.success and "does not support request languages: de" in result.error, result

@@ -62,18 +62,35 @@ def comment(text, **options):
     return {"comment": {"text": text}, "requestedAttributes": {"TOXICITY": {}}, **options}
 
 
-german = "Das Wetter ist heute wirklich schön, wir gehen spazieren."
+finnish = "Tänään on todella kaunis ilma ja lähdemme kävelylle puistoon."
 try:
-    client.comments().analyze(body=comment(german)).execute()
+    client.comments().analyze(body=comment(finnish)).execute()
 except HttpError as error:
     assert error.status_code == 400
     assert error.error_details[0]["errorType"] == "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE"
 # docs: end
 
-error = refused(comment(german))
-assert "does not support request languages: de" in error.reason, error
-error = refused(comment("Guten Tag", languages=["de"]))
-assert error.error_details[0]["languageNotSupportedByAttributeError"]["requestedLanguages"] == ["de"], error
+# Languages of Google's, as the request says and as the server finds them.
+FIVE = {
+    "de": ("Du bist so ein dummes Arschloch, halt die Fresse.", "Heute ist schönes Wetter, wir gehen in den Park."),
+    "es": ("Eres un idiota de mierda, cállate la boca.", "Hoy hace buen tiempo y vamos al parque."),
+    "fr": ("T'es vraiment un gros con, ferme ta gueule.", "Il fait beau aujourd'hui et nous allons au parc."),
+    "pt": ("Você é um idiota de merda, cala a boca.", "Hoje o tempo está bonito e vamos ao parque."),
+    "hi": ("तू एक नंबर का कमीना और गधा है, चुप कर", "आज मौसम अच्छा है और हम पार्क जाएंगे"),
+}
+for language, (rude, fine) in FIVE.items():
+    for languages in ([language], ["en", language], []):
+        toxicity = {}
+        for text in (rude, fine):
+            answer = client.comments().analyze(body=comment(text, languages=languages)).execute()
+            assert answer["languages"] == (languages or [language]), answer
+            toxicity[text] = answer["attributeScores"]["TOXICITY"]["summaryScore"]["value"]
+        assert toxicity[rude] > 0.5 > toxicity[fine], (language, toxicity)
+
+error = refused(comment(finnish))
+assert "does not support request languages: fi" in error.reason, error
+error = refused(comment("Hyvää päivää", languages=["fi"]))
+assert error.error_details[0]["languageNotSupportedByAttributeError"]["requestedLanguages"] == ["fi"], error
 error = refused(comment(""))
 assert error.reason == "Comment must be non-empty.", error
 error = refused({"comment": {"text": "Hello"}, "requestedAttributes": {"TOXICTY": {}}})
@@ -90,11 +107,11 @@ def keep(request_id, answer, error):
 batch = client.new_batch_http_request(callback=keep)
 batch.add(client.comments().analyze(body=comment("You are a stupid idiot.")), request_id="rude")
 batch.add(client.comments().analyze(body=comment("Thank you.")), request_id="friendly")
-batch.add(client.comments().analyze(body=comment(german)), request_id="german")
+batch.add(client.comments().analyze(body=comment(finnish)), request_id="finnish")
 batch.execute()
 # docs: end
 assert scores["rude"] > 0.7 > 0.2 > scores["friendly"], scores
-assert "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE" in str(scores["german"].error_details), scores
+assert "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE" in str(scores["finnish"].error_details), scores
 
 # docs: begin
 answer = client.comments().suggestscore(body={
