@@ -516,14 +516,11 @@ func (k Known) tell(s sample, before kind) kind {
 	switch {
 	case s.noise && s.latin+s.other == 0:
 		return kind{odd: true}
-	case latin && s.other == 0 && s.hindi >= minOthers && s.hindi > s.english && s.hindi > s.others/2:
-		if k.languages[whatlanggo.Hin] {
-			return kind{home: true}
-		}
-		return kind{foreign: true, shown: true, lang: whatlanggo.Hin, sure: true, latinHindi: true}
+	case latin && s.isHindi():
+		return k.hindi()
 	case latin && k.english && s.english*100 >= englishShare*s.words:
 		return kind{home: s.english > 1 && k.isEnglish(s)}
-	case latin && (s.other > s.latin/2 || s.different+s.accents < minWords), !latin && s.other < minLetters:
+	case s.isShort(latin):
 		return kind{}
 	}
 	shown := !latin || s.accents >= maxAccents
@@ -547,6 +544,28 @@ func (k Known) tell(s sample, before kind) kind {
 		return kind{odd: k.english && latin && s.english == 0 && s.different >= minOdd}
 	}
 	return kind{foreign: true, shown: shown, lang: found.Lang, sure: found.Confidence >= sureConfidence}
+}
+
+// isShort reports whether a sample, in Latin letters or not, is too short to tell, or mixes
+// alphabets.
+func (s sample) isShort(latin bool) bool {
+	if latin {
+		return s.other > s.latin/2 || s.different+s.accents < minWords
+	}
+	return s.other < minLetters
+}
+
+// isHindi reports whether a sample in Latin letters is Hindi, which may be full of English words.
+func (s sample) isHindi() bool {
+	return s.other == 0 && s.hindi >= minOthers && s.hindi > s.english && s.hindi > s.others/2
+}
+
+// hindi is the kind of Hindi in Latin letters.
+func (k Known) hindi() kind {
+	if k.languages[whatlanggo.Hin] {
+		return kind{home: true}
+	}
+	return kind{foreign: true, shown: true, lang: whatlanggo.Hin, sure: true, latinHindi: true}
 }
 
 // differs reports whether a sample is clearly in a language, compared with the known ones.
