@@ -48,7 +48,7 @@ def test_what_was_not_measured_is_none(screener: Screener) -> None:
 
 def test_to_dict_is_the_native_result(screener: Screener) -> None:
     """The keys and the numbers are those of the command line, also for a text that is not decided and for a disguised one."""
-    texts = [IDIOT, "", "You 1d10t!", "Das ist ein sehr langer Satz auf Deutsch, den das Modell nicht kennt.", "sm😀le, you idiot"]
+    texts = [IDIOT, "", "You 1d10t!", "Tervetuloa meille, täällä on todella mukavaa olla tänään kesällä.", "sm😀le, you idiot"]
     command = [str(find_binary()), "score", "--format", "json", "--offset-unit", "code_point", *texts]
     printed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     native = [json.loads(line) for line in printed.splitlines()]

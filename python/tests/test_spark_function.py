@@ -40,7 +40,7 @@ def test_scores_are_those_of_batch(tmp_path: Path) -> None:
         "you idiot",
         "",
         'a "quoted" \\ line\nand \u2028 another \U0001f600',
-        "Das ist ein deutscher Satz, den niemand bewertet.",
+        "Tervetuloa meille, täällä on todella mukavaa olla tänään kesällä.",
     ]
     rows, result = tmp_path / "rows.jsonl", tmp_path / "scored.jsonl"
     rows.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
