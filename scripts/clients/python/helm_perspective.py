@@ -42,4 +42,4 @@ assert again.cached and again.text_to_toxicity_attributes == scores, again
 
 # A language that is not supported is an error of the whole batch, with Google's words.
 result = client.get_toxicity_scores(PerspectiveAPIRequest(text_batch=["Hyvää päivää"], languages=["fi"]))
-assert not result.success and "does not support request languages: de" in result.error, result
+assert not result.success and "does not support request languages: fi" in result.error, result
