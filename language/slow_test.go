@@ -52,6 +52,17 @@ func readRows(t *testing.T, path string) []row {
 	return rows
 }
 
+// lettersOf returns the number of letters of a text.
+func lettersOf(text string) int {
+	n := 0
+	for _, c := range text {
+		if unicode.IsLetter(c) {
+			n++
+		}
+	}
+	return n
+}
+
 // TestEnglishRows measures how many dev rows in English may be left undecided, by their number
 // of letters. The limit of 0.25 % is for rows that were not cleaned: read in full on 2026-11-27,
 // nine of ten were in another language. The test needs TOXSCREEN_DATA, the folder of *.jsonl.gz
@@ -81,12 +92,7 @@ func TestEnglishRows(t *testing.T) {
 			if r.Split != "dev" {
 				continue
 			}
-			letters := 0
-			for _, c := range r.Text {
-				if unicode.IsLetter(c) {
-					letters++
-				}
-			}
+			letters := lettersOf(r.Text)
 			band := 0
 			for _, from := range letterBands {
 				if letters >= from {
@@ -122,12 +128,7 @@ func TestOrdinaryTextsAreNamed(t *testing.T) {
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "natural_"), ".jsonl.gz")
 		rows, certain := 0, 0
 		for _, r := range readRows(t, path) {
-			letters := 0
-			for _, c := range r.Text {
-				if unicode.IsLetter(c) {
-					letters++
-				}
-			}
+			letters := lettersOf(r.Text)
 			if r.Split != "dev" || letters < 60 {
 				continue
 			}
@@ -217,12 +218,7 @@ func TestTwentyLanguagesAreKnown(t *testing.T) {
 		}
 		rows, certain := 0, map[string]int{}
 		for _, r := range readRows(t, filepath.Join(os.Getenv("TOXSCREEN_DATA"), "natural", "natural_"+code+".jsonl.gz")) {
-			letters := 0
-			for _, c := range r.Text {
-				if unicode.IsLetter(c) {
-					letters++
-				}
-			}
+			letters := lettersOf(r.Text)
 			if r.Split != "dev" || letters < 60 {
 				continue
 			}

@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -153,6 +154,12 @@ func flagged(t testing.TB, s *toxscreen.Screener, text string) bool {
 func openDefault(t testing.TB) *models.Model {
 	t.Helper()
 	model, err := models.OpenDefault(models.Options{})
+	return untilTheEnd(t, model, err)
+}
+
+// untilTheEnd returns a model that was opened, and closes it at the end of the test.
+func untilTheEnd[M io.Closer](t testing.TB, model M, err error) M {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}

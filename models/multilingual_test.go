@@ -13,15 +13,7 @@ import (
 func openMultilingual(t testing.TB) *models.Multilingual {
 	t.Helper()
 	model, err := models.OpenMultilingual(models.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := model.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return model
+	return untilTheEnd(t, model, err)
 }
 
 // openBoth returns a Screener of both embedded models.
