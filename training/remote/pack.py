@@ -1,7 +1,7 @@
 """Packs all that a training needs into one folder, which train.py there runs from with PyTorch alone.
 
     python training/remote/pack.py --data DATA --out build/remote --base minilm --base e5=JAR
-    python training/remote/pack.py --data DATA --out build/multi/pack --multilingual
+    python training/remote/pack.py --data DATA --out build/multi/pack --multilingual --opinions
 
 The folder has the texts as token ids, their labels, base models in int8 by rows, and the code. What tells the rows
 apart stays here: OUT.rows.jsonl.gz, the id of each that is no twin and a hash of its words, for report.py.
